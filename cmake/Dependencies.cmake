@@ -1,0 +1,20 @@
+# Everything comes from Debian 12's packages; CUDA's headers are optional.
+find_package(Threads REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(absl REQUIRED)
+find_package(gRPC REQUIRED)
+find_package(CURL REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(Boost REQUIRED COMPONENTS context)
+find_package(Catch2 2 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(PQXX REQUIRED IMPORTED_TARGET libpqxx)
+pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
+
+# NVRTC's library is loaded at run time; only its header is needed to build, and ours does without where there is none.
+find_path(WARPSMITH_CUDA_INCLUDE nvrtc.h PATHS /usr/local/cuda/include /opt/cuda/include NO_CACHE)

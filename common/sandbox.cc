@@ -1,0 +1,278 @@
+#include "common/sandbox.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+
+namespace warpsmith {
+namespace {
+
+// Landlock's kernel interface, by number: the distribution's headers are older than many kernels.
+constexpr int kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;
+constexpr uint64_t kExecute = 1, kWriteFile = 2, kReadFile = 4, kReadDir = 8, kAllAbi1 = (1 << 13) - 1,
+                   kRefer = 1 << 13, kTruncate = 1 << 14, kIoctlDevice = 1 << 15;
+constexpr uint64_t kBindTcp = 1, kConnectTcp = 2;
+constexpr uint64_t kScopeAbstractSocket = 1, kScopeSignal = 2;
+constexpr int kRulePathBeneath = 1;
+
+struct RulesetAttributes {
+  uint64_t handled_files;
+  uint64_t handled_network;
+  uint64_t scoped;
+};
+
+struct __attribute__((packed)) PathBeneath {
+  uint64_t allowed;
+  int32_t parent;
+};
+
+absl::Status AddPath(int ruleset, const std::string& path, uint64_t allowed) {
+  int parent = open(path.c_str(), O_PATH | O_CLOEXEC);
+  if (parent < 0) return FailedPrecondition(ErrnoMessage(fmt::format("sandbox: cannot open {}", path), errno));
+  struct stat information;
+  if (fstat(parent, &information) == 0 && !S_ISDIR(information.st_mode)) {
+    allowed &= kExecute | kWriteFile | kReadFile | kTruncate | kIoctlDevice;
+  }
+  PathBeneath rule{allowed, parent};
+  long result = syscall(kAddRule, ruleset, kRulePathBeneath, &rule, 0);
+  int error = errno;
+  close(parent);
+  if (result != 0) return FailedPrecondition(ErrnoMessage(fmt::format("sandbox: Landlock rule for {}", path), error));
+  return absl::OkStatus();
+}
+
+absl::Status RestrictFiles(const SandboxOptions& options) {
+  int abi = LandlockAbi();
+  if (abi < 1) {
+    return FailedPrecondition(
+        "this kernel has no Landlock, and nothing that a model wrote runs without it; use Linux 5.13 or later with "
+        "landlock among its security modules");
+  }
+  RulesetAttributes attributes{};
+  attributes.handled_files = kAllAbi1;
+  if (abi >= 2) attributes.handled_files |= kRefer;
+  if (abi >= 3) attributes.handled_files |= kTruncate;
+  if (abi >= 4 && options.no_network) attributes.handled_network = kBindTcp | kConnectTcp;
+  if (abi >= 5) attributes.handled_files |= kIoctlDevice;
+  if (abi >= 6) attributes.scoped = kScopeAbstractSocket | kScopeSignal;
+  size_t size =
+      abi >= 6 ? sizeof attributes : (abi >= 4 ? offsetof(RulesetAttributes, scoped) : sizeof attributes.handled_files);
+  int ruleset = static_cast<int>(syscall(kCreateRuleset, &attributes, size, 0));
+  if (ruleset < 0) return FailedPrecondition(ErrnoMessage("sandbox: cannot create a Landlock ruleset", errno));
+  uint64_t read = kReadFile | kReadDir | (options.allow_execute ? kExecute : 0);
+  uint64_t write = attributes.handled_files & ~(options.allow_execute ? 0 : kExecute) & ~kIoctlDevice;
+  absl::Status status;
+  for (const std::string& path : options.read_paths) {
+    if (status.ok()) status = AddPath(ruleset, path, read);
+  }
+  for (const std::string& path : options.write_paths) {
+    if (status.ok()) status = AddPath(ruleset, path, write);
+  }
+  if (status.ok() && syscall(kRestrictSelf, ruleset, 0) != 0) {
+    status = FailedPrecondition(ErrnoMessage("sandbox: Landlock refused to restrict this process", errno));
+  }
+  close(ruleset);
+  return status;
+}
+
+absl::Status SetLimit(__rlimit_resource resource, uint64_t value, std::string_view name) {
+  if (value == 0) return absl::OkStatus();
+  rlimit limit{value, value};
+  if (setrlimit(resource, &limit) != 0)
+    return FailedPrecondition(ErrnoMessage(fmt::format("sandbox: {}", name), errno));
+  return absl::OkStatus();
+}
+
+absl::Status SetLimits(const SandboxOptions& options) {
+  rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  WARPSMITH_RETURN_IF_ERROR(SetLimit(RLIMIT_CPU, options.cpu_seconds, "RLIMIT_CPU"));
+  WARPSMITH_RETURN_IF_ERROR(SetLimit(RLIMIT_AS, options.address_space_bytes, "RLIMIT_AS"));
+  WARPSMITH_RETURN_IF_ERROR(SetLimit(RLIMIT_FSIZE, options.file_bytes, "RLIMIT_FSIZE"));
+  WARPSMITH_RETURN_IF_ERROR(SetLimit(RLIMIT_NPROC, options.processes, "RLIMIT_NPROC"));
+  return SetLimit(RLIMIT_NOFILE, options.open_files, "RLIMIT_NOFILE");
+}
+
+// Owns a libseccomp context.
+class Filter {
+ public:
+  explicit Filter(uint32_t otherwise) : context_(seccomp_init(otherwise)) {}
+  ~Filter() {
+    if (context_) seccomp_release(context_);
+  }
+  Filter(const Filter&) = delete;
+  Filter& operator=(const Filter&) = delete;
+  bool ok() const { return context_ != nullptr && error_ == 0; }
+  int error() const { return error_; }
+
+  void Add(uint32_t action, std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+      int number = seccomp_syscall_resolve_name(name);
+      if (number == __NR_SCMP_ERROR) continue;  // unknown to this library: the default holds
+      int result = seccomp_rule_add_array(context_, action, number, 0, nullptr);
+      if (result != 0 && result != -EDOM) error_ = result;
+    }
+  }
+  void AddIf(uint32_t action, const char* name, scmp_arg_cmp condition) {
+    int result = seccomp_rule_add_array(context_, action, seccomp_syscall_resolve_name(name), 1, &condition);
+    if (result != 0) error_ = result;
+  }
+  int Load() { return seccomp_load(context_); }
+
+ private:
+  scmp_filter_ctx context_;
+  int error_ = 0;
+};
+
+constexpr std::initializer_list<const char*> kMemoryAndTime = {"mmap",
+                                                               "munmap",
+                                                               "mremap",
+                                                               "madvise",
+                                                               "brk",
+                                                               "futex",
+                                                               "clock_gettime",
+                                                               "clock_getres",
+                                                               "gettimeofday",
+                                                               "time",
+                                                               "nanosleep",
+                                                               "clock_nanosleep",
+                                                               "sched_yield",
+                                                               "rt_sigaction",
+                                                               "rt_sigprocmask",
+                                                               "rt_sigreturn",
+                                                               "sigaltstack",
+                                                               "exit",
+                                                               "exit_group",
+                                                               "getpid",
+                                                               "gettid",
+                                                               "getrandom",
+                                                               "restart_syscall",
+                                                               "getcpu",
+                                                               "sched_getaffinity",
+                                                               "rseq",
+                                                               "set_robust_list",
+                                                               "membarrier",
+                                                               "mprotect"};
+constexpr std::initializer_list<const char*> kOpenDescriptors = {
+    "read", "pread64", "readv", "write", "writev", "lseek", "close", "fstat", "poll", "ppoll", "msync"};
+constexpr std::initializer_list<const char*> kOpenFiles = {"openat",     "open",     "newfstatat", "stat",
+                                                           "lstat",      "statx",    "access",     "faccessat",
+                                                           "faccessat2", "readlink", "readlinkat", "getcwd"};
+
+absl::Status FilterCalls(SyscallPolicy policy) {
+  if (policy == SyscallPolicy::kNone) return absl::OkStatus();
+  Filter filter(SCMP_ACT_KILL_PROCESS);
+  if (!filter.ok()) return FailedPrecondition("sandbox: cannot make a seccomp filter");
+  filter.Add(SCMP_ACT_ALLOW, kMemoryAndTime);
+  filter.Add(SCMP_ACT_ALLOW, kOpenDescriptors);
+  filter.Add(SCMP_ACT_ALLOW, kOpenFiles);
+  // The C library signals itself in abort() and raise(); a group or another process is out of reach.
+  filter.AddIf(SCMP_ACT_ALLOW, "tgkill", SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid())));
+  if (policy == SyscallPolicy::kCompiler) {
+    filter.Add(SCMP_ACT_ALLOW, {"clone",
+                                "clone3",
+                                "vfork",
+                                "execve",
+                                "wait4",
+                                "waitid",
+                                "pipe",
+                                "pipe2",
+                                "dup",
+                                "dup2",
+                                "dup3",
+                                "fcntl",
+                                "unlink",
+                                "unlinkat",
+                                "rename",
+                                "renameat",
+                                "renameat2",
+                                "mkdir",
+                                "mkdirat",
+                                "rmdir",
+                                "chmod",
+                                "fchmod",
+                                "fchmodat",
+                                "fchown",
+                                "umask",
+                                "ftruncate",
+                                "truncate",
+                                "fallocate",
+                                "pwrite64",
+                                "getdents64",
+                                "chdir",
+                                "fchdir",
+                                "getrlimit",
+                                "prlimit64",
+                                "getrusage",
+                                "sysinfo",
+                                "uname",
+                                "arch_prctl",
+                                "set_tid_address",
+                                "getuid",
+                                "geteuid",
+                                "getgid",
+                                "getegid",
+                                "getppid",
+                                "getpgrp",
+                                "prctl",
+                                "creat",
+                                "symlink",
+                                "symlinkat",
+                                "utimensat",
+                                "utime",
+                                "fsync",
+                                "fadvise64",
+                                "link",
+                                "linkat",
+                                "sched_setaffinity",
+                                "sched_getscheduler",
+                                "sched_getparam",
+                                "get_mempolicy",
+                                "copy_file_range",
+                                "sendfile",
+                                "flock",
+                                "pselect6",
+                                "select",
+                                "eventfd2",
+                                "tgkill"});
+    // Asked for by run-time libraries; an error suits them.
+    filter.Add(SCMP_ACT_ERRNO(ENOTTY), {"ioctl"});
+    filter.Add(SCMP_ACT_ERRNO(EPERM), {"socket", "connect", "kill", "tkill", "ptrace", "mbind", "set_mempolicy"});
+  } else {
+    filter.Add(SCMP_ACT_ERRNO(ENOTTY), {"ioctl"});
+    filter.Add(SCMP_ACT_ERRNO(EPERM), {"prlimit64", "getrlimit", "sysinfo", "uname", "fcntl", "getdents64"});
+  }
+  if (!filter.ok()) return FailedPrecondition(ErrnoMessage("sandbox: seccomp rule", -filter.error()));
+  if (int error = filter.Load(); error != 0) {
+    return FailedPrecondition(ErrnoMessage("sandbox: this kernel refused the seccomp filter", -error));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int LandlockAbi() {
+  long abi = syscall(kCreateRuleset, nullptr, 0, 1 /* LANDLOCK_CREATE_RULESET_VERSION */);
+  return abi < 0 ? 0 : static_cast<int>(abi);
+}
+
+absl::Status EnterSandbox(const SandboxOptions& options) {
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+    return FailedPrecondition(ErrnoMessage("sandbox: no_new_privs", errno));
+  }
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  WARPSMITH_RETURN_IF_ERROR(SetLimits(options));
+  WARPSMITH_RETURN_IF_ERROR(RestrictFiles(options));
+  return FilterCalls(options.syscalls);
+}
+
+}  // namespace warpsmith
