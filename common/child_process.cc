@@ -392,6 +392,10 @@ void ChildProcess::Kill(int signal) {
   }
 }
 
+void ChildProcess::Detach() {
+  if (!exit_) exit_.emplace();
+}
+
 bool ChildProcess::Stop(Duration grace) {
   if (exit_) return true;
   Kill(SIGTERM);

@@ -80,6 +80,8 @@ class ChildProcess {
   void Kill(int signal);                             // to the whole group
   // SIGTERM, then SIGKILL after `grace`; false if it is not gone within a bounded wait (uninterruptible sleep).
   bool Stop(Duration grace);
+  // Leaves it to itself (a daemon, started with die_with_parent = false): neither killed nor reaped from here on.
+  void Detach();
 
  private:
   ChildProcess() = default;

@@ -1,0 +1,2 @@
+// cuComplex.h: only a GPU has this.
+#error WARPSMITH_NEEDS_GPU cuComplex

@@ -1,0 +1,2 @@
+// cuda.h: only a GPU has this.
+#error WARPSMITH_NEEDS_GPU the driver's types (cuda.h)

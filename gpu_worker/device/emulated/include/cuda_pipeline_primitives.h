@@ -1,0 +1,2 @@
+// cuda_pipeline_primitives.h: only a GPU has this.
+#error WARPSMITH_NEEDS_GPU asynchronous copies (cuda_pipeline_primitives.h)

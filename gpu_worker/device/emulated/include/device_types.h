@@ -1,0 +1,1 @@
+// All of it is known without this header.

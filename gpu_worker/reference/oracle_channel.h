@@ -1,0 +1,56 @@
+// One oracle process and its JSON-lines protocol: a request, progress lines, one reply.
+// Threading: one thread at a time. Errors: DeadlineExceeded (the process is killed), Unavailable (it died); either
+// leaves a channel that only says so.
+#ifndef WARPSMITH_GPU_WORKER_REFERENCE_ORACLE_CHANNEL_H_
+#define WARPSMITH_GPU_WORKER_REFERENCE_ORACLE_CHANNEL_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/child_process.h"
+#include "common/clock.h"
+#include "common/file.h"
+#include "common/json.h"
+#include "common/status.h"
+
+namespace warpsmith::reference {
+
+struct OracleProcessOptions {
+  std::string python;  // absolute path
+  std::string device = "cpu";
+  uint64_t memory_bytes = 0;
+  int threads = 1;
+};
+
+class OracleChannel {
+ public:
+  static absl::StatusOr<std::unique_ptr<OracleChannel>> Start(const OracleProcessOptions& options);
+
+  // The reply, an error of the oracle's among them: see ErrorOf.
+  absl::StatusOr<Json> Call(const Json& request, Duration deadline);
+
+  bool alive() const { return child_ != nullptr; }
+  int process_id() const { return child_ != nullptr ? static_cast<int>(child_->pid()) : -1; }
+  // What ran last, by the oracle's own word: import, no_model, inputs, forward, judging, timing; empty before that.
+  const std::string& stage() const { return stage_; }
+  // How the process ended, once a call said that it did.
+  const std::optional<ChildExit>& exit() const { return exit_; }
+
+ private:
+  explicit OracleChannel(TemporaryDirectory home) : home_(std::move(home)) {}
+  absl::Status End(const absl::Status& why);
+
+  TemporaryDirectory home_;
+  std::unique_ptr<ChildProcess> child_;
+  std::optional<ChildExit> exit_;
+  std::string stage_;
+};
+
+// OK for a reply; else its kind as a code: request and the kinds of a refused problem InvalidArgument, order
+// FailedPrecondition, memory ResourceExhausted, anything else Internal.
+absl::Status ErrorOf(const Json& reply);
+
+}  // namespace warpsmith::reference
+
+#endif  // WARPSMITH_GPU_WORKER_REFERENCE_ORACLE_CHANNEL_H_

@@ -1,0 +1,102 @@
+#include "gpu_worker/reference/oracle_json.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/util/json_util.h>
+
+namespace warpsmith::reference {
+namespace {
+
+absl::Status Wrong(std::string_view what) {
+  return Internal(fmt::format("the oracle's reply is not what it should be: {}", what));
+}
+
+absl::Status ParseMessage(const Json& json, google::protobuf::Message* message) {
+  const auto status = google::protobuf::util::JsonStringToMessage(json.dump(), message);
+  if (!status.ok()) return Wrong(status.ToString());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Json SettingsToJson(const v1::IntakeSettings& settings) {
+  return {{"eval_mode", settings.eval_mode()},
+          {"tolerance", settings.tolerance()},
+          {"require_mutations", settings.require_mutations()}};
+}
+
+absl::StatusOr<Json> SignatureToJson(const v1::ProblemSignature& signature) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  std::string text;
+  const auto status = google::protobuf::util::MessageToJsonString(signature, &text, options);
+  if (!status.ok()) return InvalidArgument(fmt::format("the problem's signature: {}", status.ToString()));
+  return Json::parse(text, nullptr, false);
+}
+
+Json BuffersToJson(const v1::ExecutionPlan& plan) {
+  Json buffers = Json::array();
+  for (const v1::ExecutionBuffer& buffer : plan.buffers()) {
+    buffers.push_back({{"name", buffer.name()},
+                       {"dtype", buffer.dtype()},
+                       {"bytes", buffer.bytes()},
+                       {"kind", v1::BufferKind_Name(buffer.kind())}});
+  }
+  return buffers;
+}
+
+Json AcceptedToJson(const std::vector<v1::PrecisionClass>& accepted) {
+  Json names = Json::array();
+  for (const v1::PrecisionClass precision : accepted) names.push_back(v1::PrecisionClass_Name(precision));
+  return names;
+}
+
+absl::StatusOr<v1::IntakeResult> IntakeFromJson(const Json& reply) {
+  v1::IntakeResult result;
+  if (!reply.contains("signature") || !reply.contains("baselines")) return Wrong("no signature or no baselines");
+  const Json fields = {{"signature", reply["signature"]}, {"baselines", reply["baselines"]}};
+  WARPSMITH_RETURN_IF_ERROR(ParseMessage(fields, &result));
+  return result;
+}
+
+absl::StatusOr<std::vector<std::vector<BufferFile>>> PlacesFromJson(const Json& reply) {
+  std::vector<std::vector<BufferFile>> slots;
+  const auto found = reply.find("slots");
+  if (found == reply.end() || !found->is_array()) return Wrong("no slots");
+  for (const Json& slot : *found) {
+    std::vector<BufferFile>& files = slots.emplace_back();
+    for (const Json& place : slot) {
+      BufferFile file;
+      file.path = place.value("path", "");
+      file.payload_offset = place.value("payload_offset", int64_t{-1});
+      file.payload_bytes = place.value("payload_bytes", int64_t{-1});
+      if (file.path.empty() || file.payload_offset < 0 || file.payload_bytes < 0)
+        return Wrong("a buffer without a place");
+      files.push_back(std::move(file));
+    }
+  }
+  return slots;
+}
+
+absl::StatusOr<JudgeReport> ReportFromJson(const Json& reply) {
+  JudgeReport report;
+  if (!v1::Outcome_Parse(reply.value("outcome", ""), &report.outcome)) return Wrong("an unknown outcome");
+  report.message = reply.value("message", "");
+  report.output_digest = reply.value("output_digest", "");
+  report.left_out = reply.value("left_out", false);
+  WARPSMITH_RETURN_IF_ERROR(ParseMessage(reply.value("verdict", Json::object()), &report.verdict));
+  if (const auto mismatch = reply.find("mismatch"); mismatch != reply.end() && mismatch->is_object()) {
+    WARPSMITH_RETURN_IF_ERROR(ParseMessage(*mismatch, &report.mismatch));
+  }
+  return report;
+}
+
+absl::StatusOr<ReferenceTime> TimeFromJson(const Json& reply) {
+  ReferenceTime time;
+  time.median_ms = reply.value("median_ms", 0.0);
+  time.spread = reply.value("spread", 0.0);
+  time.samples = reply.value("samples", 0);
+  if (!(time.median_ms > 0) || time.samples <= 0) return Wrong("no time");
+  return time;
+}
+
+}  // namespace warpsmith::reference

@@ -1,0 +1,193 @@
+"""What a problem is: its v1.ProblemSignature and baselines. Runs once a problem, in a process of its own."""
+
+import inspect
+
+import torch
+
+from warpsmith_oracle import draws, norms, operators, probes, tensors, timing
+from warpsmith_oracle.errors import OracleError
+from warpsmith_oracle.reference import Problem
+
+DEFAULT_TOLERANCE = 1e-2
+_INTAKE_SEED = 0
+_STOCHASTIC_RMS = 1e-5  # run-to-run differences of float sums stay far below it
+_BASELINE_SECONDS = 1.0
+
+
+def _check_outputs(problem, outputs, result):
+    name = problem.file.display_name
+    if not outputs:
+        raise OracleError("no_tensor", f"{name}: forward() returned {type(result).__name__} without a tensor; return a "
+                                       "tensor, or a tuple or list of tensors")
+    for output_name, tensor in outputs:
+        if tensor.numel() == 0:
+            raise OracleError("no_tensor", f"{name}: {output_name} has no elements (shape {list(tensor.shape)}); "
+                                           "choose sizes that leave something to compute")
+
+
+def _differs(left, right):
+    """Whether two runs' outputs differ by more than the order of a sum explains."""
+    for (_, a), (_, b) in zip(left, right):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return True
+        if not a.is_floating_point():
+            if not torch.equal(a, b):
+                return True
+            continue
+        if bool((torch.isnan(a) != torch.isnan(b)).any()):
+            return True
+        wide = b.double()
+        scale, _ = norms.finite_scale(wide)
+        if norms.measure(a.contiguous(), wide.contiguous(), scale).rms > _STOCHASTIC_RMS:
+            return True
+    return False
+
+
+def _publish_tensors(problem, case, entries, outputs):
+    specs = [tensors.spec(name, role, tensor, problem.file) for name, role, tensor in entries]
+    tensors.mark_aliases(entries, specs)
+    for tensor_spec in specs:
+        if tensor_spec["name"] in case.new_values:
+            tensor_spec["mutated"] = True
+    names = [tensor_spec["name"] for tensor_spec in specs]
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise OracleError("inputs", f"{problem.file.display_name}: two tensors are named {twice!r}; rename the "
+                                    "argument of forward() or the attribute of Model")
+    return specs + [tensors.spec(name, tensors.OUTPUT, tensor, problem.file) for name, tensor in outputs]
+
+
+def _frozen_arguments(problem, arguments):
+    names, defaults = problem.names(arguments)
+    _, others = tensors.split_arguments(names, arguments)
+    return [{"name": name, "json_value": tensors.json_value(value)} for name, value in others + defaults
+            if not isinstance(value, torch.Tensor)]
+
+
+def _infinite(answer):
+    return int((~torch.isfinite(answer.own)).sum())
+
+
+def _usable(case, plain):
+    """Whether the references agree well enough for the strictest class to mean something, and the answer is as finite
+    as on the problem's own distribution (minus infinity in a mask stays)."""
+    for answer, usual in zip(case.outputs, plain.outputs):
+        if answer.answer is None:
+            continue
+        if not torch.equal(torch.isfinite(answer.own), torch.isfinite(answer.answer)):
+            return False
+        if _infinite(answer) != _infinite(usual) or _infinite(answer) == answer.own.numel():
+            return False
+        own, limit = answer.stick.torch_norms, norms.LIMITS[norms.FP32]
+        if own.rms > limit.rms.cap or own.tile > limit.tile.cap or own.maximum > limit.maximum.cap * answer.stick.peak:
+            return False
+    return True
+
+
+def _hard_cases(problem, plain, drawn):
+    """Usable cases by distribution, "plain" first."""
+    cases = {draws.PLAIN: plain}
+    has_parameters = any(parameter.is_floating_point() for parameter in problem.model.parameters())
+    for distribution in draws.DISTRIBUTIONS[1:]:
+        if not (has_parameters if distribution == draws.PARAMETERS else drawn > 0):
+            continue
+        try:
+            case = problem.make_case(_INTAKE_SEED, distribution)
+        except OracleError as error:
+            if error.kind == "memory":
+                raise
+            continue  # the module refuses such inputs
+        if _usable(case, plain):
+            cases[distribution] = case
+    return cases
+
+
+def _summary(problem, case, notes):
+    model = problem.model
+    lines = repr(model).splitlines()
+    text = "\n".join(lines[:24] + (["..."] if len(lines) > 24 else []))[:2000]
+    about = inspect.getdoc(type(model)) or ""
+    if about and about != (inspect.getdoc(torch.nn.Module) or ""):
+        notes = [about.strip().splitlines()[0][:300]] + notes
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    mode = "training" if model.training else "eval"
+    return "\n".join(notes + [f"{parameters} parameters, {mode} mode."] + [text])
+
+
+def take_in(name, source, settings, stage, device, harness_revision):
+    """v1.IntakeResult as a dictionary; raises OracleError for a refused problem."""
+    problem = Problem(name, source, settings, stage, device)
+    arguments, drawn = problem.arguments(_INTAKE_SEED, draws.PLAIN)
+    problem.names(arguments)
+    (first, count) = operators.count(lambda: problem.run(problem.model, arguments)[0])
+    second, _, _ = problem.run(problem.model, arguments)
+    outputs = tensors.flatten_outputs(first)
+    _check_outputs(problem, outputs, first)
+    if _differs(outputs, tensors.flatten_outputs(second)):
+        remedy = "random numbers that forward() draws itself belong into get_inputs()"
+        if not settings.get("eval_mode"):
+            remedy = "where that is dropout, take it in with eval mode; " + remedy
+        raise OracleError("stochastic", f"{problem.file.display_name}: two runs of forward() on the same inputs "
+                                        f"differ, so there is no answer to judge against; {remedy}")
+
+    stage("judging")
+    plain = problem.case(_INTAKE_SEED, draws.PLAIN)
+    specs = _publish_tensors(problem, plain, problem.state(problem.model, plain.arguments), outputs)
+    problem.specs = {entry["name"]: entry for entry in specs}
+    problem.make_case(_INTAKE_SEED + 1, draws.PLAIN)  # shapes must not change from draw to draw
+    cases = _hard_cases(problem, plain, drawn)
+    tolerance = settings.get("tolerance") or DEFAULT_TOLERANCE
+    trivial, degenerate = probes.run(problem, cases, tolerance)
+    if not degenerate and not _usable(plain, plain):
+        degenerate = _unusable_reason(plain)
+    traced = operators.traced_names(problem.model)
+    notes = list(dict.fromkeys(plain.notes))
+    if drawn == 0 and any(entry["role"] == tensors.INPUT for entry in specs):
+        notes.append("get_inputs() makes no floating-point draws through PyTorch: harder distributions are not tried.")
+
+    signature = {
+        "tensors": specs,
+        "frozen_arguments": _frozen_arguments(problem, arguments),
+        "operators": traced,
+        "operator_family": operators.family(count.names, traced),
+        "stochastic": False,
+        "mutates_policy": "MUTATES_POLICY_REQUIRED" if settings.get("require_mutations") else "MUTATES_POLICY_IGNORED",
+        "training_mode": problem.model.training,
+        "algorithm_flops": count.flops,
+        "degenerate": bool(degenerate),
+        "degenerate_reason": degenerate,
+        "tolerance": tolerance,
+        "distributions": list(cases),
+        "trivial_passes": trivial,
+        "module_summary": _summary(problem, plain, notes),
+    }
+    signature.update(_sizes(specs, count.peak_bytes))
+    stage("timing")
+    baseline = timing.eager(problem, plain, _BASELINE_SECONDS)
+    on_cpu = device == "cpu"
+    baseline.update(name="eager", precision_class=norms.FP32, emulated=on_cpu, harness_rev=harness_revision,
+                    device_name="CPU (PyTorch)" if on_cpu else torch.cuda.get_device_name(device),
+                    pytorch_version=torch.__version__)
+    problem.close()
+    return {"signature": signature, "baselines": [baseline]}
+
+
+def _unusable_reason(case):
+    for answer in case.outputs:
+        if answer.answer is None:
+            continue
+        if _infinite(answer) == answer.own.numel():
+            return f"{answer.name} holds no finite element"
+        if answer.stick.torch_norms.rms > norms.LIMITS[norms.FP32].rms.cap:
+            return (f"PyTorch's own float32 run of {answer.name} is {answer.stick.torch_norms.rms:.1e} of its RMS away "
+                    "from float64: there is no answer to hold on to")
+    return ""
+
+
+def _sizes(specs, peak_bytes):
+    """Device memory and the algorithm's traffic, in bytes. Answers in float64 double each float32 size, inputs
+    included."""
+    held = sum(entry["storage_bytes"] for entry in specs if entry["role"] != tensors.OUTPUT and "alias_of" not in entry)
+    out = sum(entry["storage_bytes"] for entry in specs if entry["role"] == tensors.OUTPUT)
+    least = held + 2 * out + peak_bytes
+    return {"algorithm_bytes": held + out, "bytes_min": least, "bytes_full": least + 2 * (held + out + peak_bytes)}

@@ -1,0 +1,117 @@
+#include "llm_gateway/catalog/recipe_match.h"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+
+namespace warpsmith::gateway {
+namespace {
+
+constexpr int kDimensions = 10;
+constexpr int kEmulatedCapability = 80;  // the limits that the emulated device has
+
+void AddTensor(const std::string& name, const v1::TensorSpec& tensor, RecipeValues& values) {
+  int64_t elements = 1;
+  for (int64_t extent : tensor.shape()) elements *= std::max<int64_t>(0, extent);  // intake bounds the product
+  int rank = tensor.shape_size();
+  values[name + ".numel"] = elements;
+  values[name + ".rank"] = rank;
+  values[name + ".dtype"] = tensor.dtype();
+  values[name + ".name"] = tensor.name();
+  for (int i = 0; i < kDimensions; ++i) {  // dimensions that are not there have extent 1, as in broadcasting
+    values[fmt::format("{}.dim{}", name, i)] = i < rank ? tensor.shape(i) : int64_t{1};
+    if (i < tensor.strides_size()) values[fmt::format("{}.stride{}", name, i)] = tensor.strides(i);
+    if (i >= 1) values[fmt::format("{}.dim_{}", name, i)] = i <= rank ? tensor.shape(rank - i) : int64_t{1};
+  }
+}
+
+bool Contiguous(const v1::TensorSpec& tensor) {
+  if (tensor.strides_size() != tensor.shape_size()) return true;
+  int64_t expected = 1;
+  for (int i = tensor.shape_size() - 1; i >= 0; --i) {
+    if (tensor.shape(i) != 1 && tensor.strides(i) != expected) return false;
+    expected *= std::max<int64_t>(1, tensor.shape(i));
+  }
+  return true;
+}
+
+bool HasSuffix(const std::string& name, const std::string& suffix) {
+  if (suffix.empty() || name == suffix) return true;
+  return name.size() > suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0 &&
+         name[name.size() - suffix.size() - 1] == '.';
+}
+
+// Every traced operator must be one of the recipe's: one more, and the recipe would compute something else. Where
+// nothing was traced, the family decides.
+bool OperatorsFit(const Recipe& recipe, const v1::ProblemSignature& signature) {
+  if (recipe.operators_any.empty() || signature.operators().empty())
+    return signature.operator_family() == recipe.family;
+  return std::all_of(signature.operators().begin(), signature.operators().end(), [&](const std::string& traced) {
+    return traced == "contiguous" ||
+           std::any_of(recipe.operators_any.begin(), recipe.operators_any.end(),
+                       [&](const std::string& name) { return traced.find(name) != traced.npos; });
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<RecipeValues> MatchRecipe(const Recipe& recipe, const v1::Problem& problem) {
+  const v1::ProblemSignature& signature = problem.signature();
+  if (!OperatorsFit(recipe, signature)) return FailedPrecondition(recipe.name + ": other operators");
+  RecipeValues values;
+  for (const v1::TensorSpec& tensor : signature.tensors()) AddTensor(tensor.name(), tensor, values);
+  for (const TensorBinding& binding : recipe.bindings) {
+    const v1::TensorSpec* found = nullptr;
+    int left = binding.index;
+    for (const v1::TensorSpec& tensor : signature.tensors()) {
+      if (tensor.role() != binding.role || !HasSuffix(tensor.name(), binding.suffix) || left-- > 0) continue;
+      found = &tensor;
+      break;
+    }
+    if (found == nullptr) {
+      if (binding.optional) continue;
+      return FailedPrecondition(fmt::format("{}: no tensor for {}", recipe.name, binding.name));
+    }
+    if (!binding.any_strides && !Contiguous(*found)) {
+      return FailedPrecondition(fmt::format("{}: {} is not contiguous", recipe.name, found->name()));
+    }
+    values[binding.name] = found->name();
+    AddTensor(binding.name, *found, values);
+  }
+  for (const Extraction& extraction : recipe.extractions) {
+    std::string text;
+    bool found = re2::RE2::PartialMatch(problem.source(), *extraction.pattern, &text);
+    values[extraction.name] = ToRecipeValue(found ? text : extraction.fallback);
+  }
+  for (const auto& [name, expression] : recipe.variables) {
+    auto value = expression.Evaluate(values);
+    if (!value.ok()) return FailedPrecondition(fmt::format("{}: {}: {}", recipe.name, name, Message(value.status())));
+    values[name] = *value;
+  }
+  for (const RecipeExpression& condition : recipe.require) {
+    auto holds = condition.Holds(values);
+    if (!holds.ok()) return FailedPrecondition(recipe.name + ": " + Message(holds.status()));
+    if (!*holds) return FailedPrecondition(fmt::format("{}: it needs {}", recipe.name, condition.text()));
+  }
+  return values;
+}
+
+std::vector<RecipeValues> FittingSettings(const RecipeIdea& idea, const RecipeValues& matched,
+                                          const v1::DeviceDescription& device) {
+  std::vector<RecipeValues> fitting;
+  if (idea.needs_gpu && device.emulated()) return fitting;
+  if (idea.least_capability > (device.emulated() ? kEmulatedCapability : device.compute_capability())) return fitting;
+  for (const RecipeValues& setting : idea.settings) {
+    RecipeValues values = matched;
+    for (const auto& [name, value] : setting) values[name] = value;
+    bool all = std::all_of(idea.require.begin(), idea.require.end(), [&](const RecipeExpression& condition) {
+      auto holds = condition.Holds(values);
+      return holds.ok() && *holds;
+    });
+    if (all) fitting.push_back(std::move(values));
+  }
+  return fitting;
+}
+
+}  // namespace warpsmith::gateway

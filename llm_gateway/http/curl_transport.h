@@ -1,0 +1,31 @@
+// HttpTransport by libcurl: one multi handle driven by one thread of its own, any number of exchanges in flight.
+// TLS certificates are verified, redirects are not followed, nothing compressed is asked for or taken, and proxies
+// named in the environment are used only where the request says so. Threading: as HttpTransport. The destructor ends
+// every exchange with kCancelled and joins the thread. Source of the method: libcurl's multi interface, curl_multi_poll
+// and curl_multi_wakeup.
+#ifndef WARPSMITH_LLM_GATEWAY_HTTP_CURL_TRANSPORT_H_
+#define WARPSMITH_LLM_GATEWAY_HTTP_CURL_TRANSPORT_H_
+
+#include <memory>
+
+#include "llm_gateway/http/http_transport.h"
+
+namespace warpsmith::gateway {
+
+class CurlTransport final : public HttpTransport {
+ public:
+  CurlTransport();
+  ~CurlTransport() override;
+  CurlTransport(const CurlTransport&) = delete;
+  CurlTransport& operator=(const CurlTransport&) = delete;
+
+  std::shared_ptr<HttpCall> Start(HttpRequest request, std::shared_ptr<HttpSink> sink) override;
+
+ private:
+  class Loop;
+  std::shared_ptr<Loop> loop_;
+};
+
+}  // namespace warpsmith::gateway
+
+#endif  // WARPSMITH_LLM_GATEWAY_HTTP_CURL_TRANSPORT_H_

@@ -1,0 +1,33 @@
+// Looking at CUDA or Python text without being fooled by comments and strings.
+// Threading: pure functions.
+#ifndef WARPSMITH_LLM_GATEWAY_REPLIES_SOURCE_SCAN_H_
+#define WARPSMITH_LLM_GATEWAY_REPLIES_SOURCE_SCAN_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpsmith::gateway {
+
+// C++ text with comments, string and character literals blanked out (line ends kept).
+std::string CodeOnly(std::string_view source);
+
+struct Balance {
+  bool even = false;        // every bracket closes and no comment is left open
+  size_t last_top_end = 0;  // one past the last "}" or ";" outside all brackets
+};
+Balance CheckBalance(std::string_view code_only, std::string_view source);
+
+// Where "/* warpsmith-plan" comments begin.
+std::vector<size_t> FindPlanComments(std::string_view text);
+
+bool HasKernel(std::string_view code_only);  // __global__
+// Why the text is host code, or empty: launches, main(), PyTorch's C++ headers, a Python module.
+std::string HostCodeSign(std::string_view source);
+
+// &lt; &gt; &amp; &quot; &#39; &#x27; &nbsp; undone, where the text is escaped as a whole (no plain "<" is left in it).
+std::string UndoHtmlEscapes(std::string text);
+
+}  // namespace warpsmith::gateway
+
+#endif  // WARPSMITH_LLM_GATEWAY_REPLIES_SOURCE_SCAN_H_

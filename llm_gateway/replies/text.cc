@@ -1,0 +1,101 @@
+#include "llm_gateway/replies/text.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+namespace warpsmith::gateway {
+namespace {
+
+bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
+
+// Length of the well-formed sequence at `at`, 0 where there is none (overlong forms and surrogates included).
+size_t SequenceLength(std::string_view text, size_t at) {
+  auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  auto continues = [&](size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
+  unsigned first = byte(at), second = byte(at + 1);
+  if (first == 0) return 0;
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return continues(at + 1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    if (!continues(at + 1) || !continues(at + 2)) return 0;
+    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F)) return 0;
+    return 3;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    if (!continues(at + 1) || !continues(at + 2) || !continues(at + 3)) return 0;
+    if ((first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F)) return 0;
+    return 4;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string ValidText(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    size_t length = SequenceLength(text, at);
+    if (length == 0) {
+      out += "\xEF\xBF\xBD";
+      ++at;
+    } else {
+      out.append(text.substr(at, length));
+      at += length;
+    }
+  }
+  return out;
+}
+
+std::string Bounded(std::string_view text, size_t max_bytes) {
+  if (text.size() <= max_bytes) return std::string(text);
+  size_t room = max_bytes > 40 ? max_bytes - 40 : max_bytes;
+  while (room > 0 && (static_cast<unsigned char>(text[room]) & 0xC0u) == 0x80u) --room;
+  std::string out(text.substr(0, room));
+  if (max_bytes > 40) out += fmt::format("\xE2\x80\xA6 [{} bytes cut]", text.size() - room);
+  return out;
+}
+
+std::string OneLine(std::string_view text, size_t max_bytes) {
+  std::string out;
+  for (char c : text) {
+    bool blank = static_cast<unsigned char>(c) <= 0x20 || c == 0x7f;
+    if (!blank) {
+      out += c;
+    } else if (!out.empty() && out.back() != ' ') {
+      out += ' ';
+    }
+  }
+  while (!out.empty() && out.back() == ' ') out.pop_back();
+  return Bounded(out, max_bytes);
+}
+
+std::string_view TrimSpace(std::string_view text) {
+  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::vector<std::string_view> SplitLines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    lines.push_back(line);
+    if (end == text.npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+std::string AsciiLower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+}  // namespace warpsmith::gateway

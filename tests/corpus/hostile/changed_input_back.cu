@@ -1,0 +1,12 @@
+/* warpsmith-plan
+{"version": 1, "scratch": [],
+ "steps": [{"kernel": "spoil", "grid": [1], "block": [1], "args": ["x"]},
+           {"kernel": "relu", "grid": [257], "block": [256], "args": ["x", "output"]}]}
+*/
+
+__global__ void spoil(float* x) { x[16 * 4099 - 1] = 0.0f; }
+
+__global__ void relu(const float* x, float* output) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < 16 * 4099) output[i] = x[i] < 0.0f ? 0.0f : x[i];
+}

@@ -1,0 +1,16 @@
+/* warpsmith-plan
+{"version": 1, "scratch": [],
+ "steps": [{"kernel": "matmul", "grid": [6, 6], "block": [16, 16], "args": ["A", "B", "output"]}]}
+*/
+
+// Ten bits of mantissa, cut off.
+__device__ float half_bits(float value) { return __uint_as_float(__float_as_uint(value) & 0xffffe000u); }
+
+__global__ void matmul(const float* A, const float* B, float* output) {
+  const int row = blockIdx.y * 16 + threadIdx.y;
+  const int column = blockIdx.x * 16 + threadIdx.x;
+  if (row >= 45 || column >= 83) return;
+  float sum = 0.0f;
+  for (int k = 0; k < 67; ++k) sum += half_bits(A[row * 67 + k]) * half_bits(B[k * 83 + column]);
+  output[row * 83 + column] = sum;
+}
