@@ -115,7 +115,11 @@ bool Evaluator::Compile(const plan::Candidate& candidate, const plan::TuneAssign
     }
   }
   if (request.architectures.empty()) {
-    request.architectures.push_back(plan::CompileArchitecture(candidate.plan, candidate.plan.min_arch->number));
+    SetPlanError(plan::PlanError(plan::reason::kMinArch,
+                                 fmt::format("min_arch: sm_{} is above every device here (sm_89 and sm_90); lower it",
+                                             candidate.plan.min_arch->number)),
+                 "check", evaluation);
+    return false;
   }
   auto compiled = compiler_.Compile(request);
   if (!compiled.ok()) {
@@ -227,13 +231,14 @@ absl::Status Evaluator::RunOnDevice(const EvaluateRequest& request, const v1::Ex
     WARPSMITH_ASSIGN_OR_RETURN(passed, validation.JudgeTimed(evaluation));
     if (!passed) return absl::OkStatus();
   }
-  if (anchor_problem_ != problem.id() || clock_.Now() - anchor_taken_ > kAnchorAge) {
+  if (request.stage == "confirm" || anchor_problem_ != problem.id() || clock_.Now() - anchor_taken_ > kAnchorAge) {
     WARPSMITH_ASSIGN_OR_RETURN(reference::ReferenceTime anchor, oracle_.TimeReference(kAnchorSeconds));
     anchor_problem_ = problem.id();
     anchor_ms_ = anchor.median_ms;
     anchor_taken_ = clock_.Now();
   }
   timing.set_anchor_ms(anchor_ms_);
+  if (request.stage == "confirm") timing.set_stage("confirm");
   *evaluation.mutable_timing() = std::move(timing);
   evaluation.set_outcome(v1::OUTCOME_OK);
   return oracle_.Release();

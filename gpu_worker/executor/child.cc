@@ -74,10 +74,7 @@ class Job {
     WARPSMITH_RETURN_IF_ERROR(CheckPlanBounds(spec_.plan()));
     WARPSMITH_RETURN_IF_ERROR(buffers_.Map(spec_));
     WARPSMITH_ASSIGN_OR_RETURN(std::string artifact, ReadFile(spec_.artifact_path(), kMaxArtifactBytes));
-    WARPSMITH_ASSIGN_OR_RETURN(image_, device::PrepareModule(std::move(artifact)));
-    WARPSMITH_ASSIGN_OR_RETURN(shared_,
-                               device::SharedMemory::Create(image_.static_shared_bytes, image_.shared_alignment,
-                                                            MaxDynamicSharedBytes(spec_.plan())));
+    candidate_ = PrepareCandidate(std::move(artifact));
     memory_file_ = memfd_create("candidate", MFD_CLOEXEC);
     if (memory_file_ < 0) return Internal("cannot make a memory file");
     void* flush =
@@ -87,8 +84,11 @@ class Job {
 
     SandboxOptions sandbox;
     sandbox.syscalls = SyscallPolicy::kCompute;
-    int64_t room = spec_.address_space_bytes() > 0 ? spec_.address_space_bytes() : kDefaultAddressSpace;
+    [[maybe_unused]] int64_t room =
+        spec_.address_space_bytes() > 0 ? spec_.address_space_bytes() : kDefaultAddressSpace;
+#if !defined(__SANITIZE_ADDRESS__)  // which reserves terabytes
     sandbox.address_space_bytes = MappedBytes() + static_cast<uint64_t>(room);
+#endif
     return EnterSandbox(sandbox);
   }
 
@@ -120,7 +120,20 @@ class Job {
   }
 
  private:
+  // What is wrong with the file is the candidate's fault, and told when it is asked to run.
+  absl::Status PrepareCandidate(std::string artifact) {
+    WARPSMITH_ASSIGN_OR_RETURN(image_, device::PrepareModule(std::move(artifact)));
+    WARPSMITH_ASSIGN_OR_RETURN(shared_,
+                               device::SharedMemory::Create(image_.static_shared_bytes, image_.shared_alignment,
+                                                            MaxDynamicSharedBytes(spec_.plan())));
+    return absl::OkStatus();
+  }
+
   void Load() {
+    if (!candidate_.ok()) {
+      bool memory = candidate_.code() == absl::StatusCode::kResourceExhausted;
+      Stop({memory ? device::FaultKind::kOutOfMemory : device::FaultKind::kLaunchError, Message(candidate_)});
+    }
     absl::StatusOr<std::unique_ptr<device::Module>> module = device::Module::Load(image_, memory_file_);
     if (!module.ok()) Stop({device::FaultKind::kLaunchError, Message(module.status())});
     module_ = std::move(*module);
@@ -135,6 +148,7 @@ class Job {
 
   wire::Spec spec_;
   BufferMap buffers_;
+  absl::Status candidate_;
   device::ModuleImage image_;
   std::unique_ptr<device::SharedMemory> shared_;
   std::unique_ptr<device::Module> module_;

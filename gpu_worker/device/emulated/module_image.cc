@@ -67,7 +67,7 @@ absl::StatusOr<Layout> ReadSegments(Editor& editor, ModuleImage& image) {
     if (segment->p_type == PT_DYNAMIC) layout.dynamic = *segment;
     if (segment->p_type != PT_TLS) continue;
     if (segment->p_memsz > kMaxSharedBytes || segment->p_align > kMaxSharedAlignment) {
-      return InvalidArgument(fmt::format("the kernels' static shared variables take {} bytes", segment->p_memsz));
+      return ResourceExhausted(fmt::format("the kernels' static shared variables take {} bytes", segment->p_memsz));
     }
     image.static_shared_bytes = segment->p_memsz;
     image.shared_alignment = std::max<uint64_t>(segment->p_align, 1);

@@ -2,7 +2,8 @@
 // variables of the initial-exec model: the code finds each through a slot that holds its distance from the thread
 // pointer. Preparing takes the thread-local segment and the relocations of those slots out of the file; the loader's
 // user fills the slots in.
-// Threading: pure. Units: bytes. Errors: InvalidArgument where the file is not of that form; the file is a model's, so
+// Threading: pure. Units: bytes. Errors: ResourceExhausted where the static variables are out of all proportion,
+// InvalidArgument where the file is not of that form; the file is a model's, so
 // everything in it is checked before it is used.
 // Source of the method: ELF-64 and its thread-local storage ABI for x86-64.
 #ifndef WARPSMITH_GPU_WORKER_DEVICE_EMULATED_MODULE_IMAGE_H_

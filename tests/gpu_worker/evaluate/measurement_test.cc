@@ -1,8 +1,9 @@
 // Timing by two clocks, against a scripted executor: a stand-in beside the interface, since a real one does not lie.
 #include "gpu_worker/evaluate/measurement.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
-#include <functional>
+#include <vector>
 
 namespace warpsmith::evaluate {
 namespace {
@@ -21,13 +22,16 @@ class ScriptedExecutor final : public executor::Executor {
     executor::RunReport report;
     report.outcome = outcome;
     report.message = "step 0";
+    fewest_samples = std::min(fewest_samples, request.samples);
+    times.push_back(request.samples);
     for (int i = 0; i < request.samples; ++i)
       report.samples.push_back(told_seconds * (1 + noise * ((taken++ % 5) - 2)));
     return report;
   }
   double true_seconds = 1e-3, told_seconds = 1e-3, overhead_seconds = 0.01, noise = 0;
   v1::Outcome outcome = v1::OUTCOME_OK;
-  int runs = 0, taken = 0;
+  int runs = 0, taken = 0, fewest_samples = 1000;
+  std::vector<int> times;
 };
 
 class NoOracle final : public reference::Oracle {
@@ -93,6 +97,15 @@ TEST_CASE("a forged time is suspicious, whichever way it lies", "[unit]") {
     CHECK(f.evaluation.reason() == "clocks");
     CHECK(f.executor.runs == 6);  // a disagreement counts when it comes three times
   }
+}
+
+TEST_CASE("a slow candidate is launched in every slot after the inputs changed", "[unit]") {
+  // What is judged after timing is each slot's last launch: a slot left out would hold the answer to older inputs.
+  Fixture f;
+  f.executor.true_seconds = f.executor.told_seconds = 30;
+  REQUIRE(f.Measure());
+  REQUIRE(f.executor.times.size() >= 2);  // the screen, then at least one more
+  CHECK(f.executor.fewest_samples >= 2);
 }
 
 TEST_CASE("a launch that fails while it is timed has the executor's outcome", "[unit]") {

@@ -1,0 +1,42 @@
+#include "cli/evaluate_command.h"
+
+#include <ostream>
+
+#include "cli/exit_code.h"
+#include "cli/message_json.h"
+#include "cli/print_evaluation.h"
+#include "cli/problem_file.h"
+
+namespace warpsmith::cli {
+
+int RunEvaluate(Context& context, EvaluateOptions options) {
+  auto problem = ReadProblemFile(options.problem_file);
+  if (!problem.ok()) return Fail(context, problem.status());
+  auto kernel = ReadKernelFile(options.kernel_file);
+  if (!kernel.ok()) return Fail(context, kernel.status());
+  options.problem_name = problem->name;
+  if (!context.evaluator) {
+    return Fail(context,
+                FailedPrecondition("this warpsmith was built without the evaluator (part gpu_worker/evaluate); "
+                                   "build all parts"));
+  }
+  auto result = context.evaluator(options, problem->source, *kernel);
+  if (!result.ok()) return Fail(context, result.status());
+  if (context.json) {
+    context.out << "{\"problem\": " << MessageToJson(result->problem)
+                << ",\n\"evaluation\": " << MessageToJson(result->evaluation) << "}\n";
+  } else {
+    context.out << ProblemText(result->problem) << '\n' << EvaluationText(result->evaluation);
+  }
+  context.out.flush();
+  switch (result->evaluation.outcome()) {
+    case v1::OUTCOME_OK:
+      return kExitOk;
+    case v1::OUTCOME_INFRA_ERROR:
+      return kExitFailed;
+    default:
+      return kExitNothing;
+  }
+}
+
+}  // namespace warpsmith::cli

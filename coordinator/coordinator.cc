@@ -1,0 +1,147 @@
+#include "coordinator/coordinator.h"
+
+#include <fmt/format.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/service_type.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "common/clock.h"
+#include "common/grpc_channel.h"
+#include "common/hash.h"
+#include "common/version.h"
+#include "coordinator/api/operator_service.h"
+#include "coordinator/api/worker_service.h"
+#include "coordinator/engine/change_bus.h"
+#include "coordinator/engine/grpc_gateway_client.h"
+#include "coordinator/engine/model_runner.h"
+#include "coordinator/engine/search_engine.h"
+#include "coordinator/engine/worker_hub.h"
+#include "coordinator/queue/postgres_task_queue.h"
+#include "coordinator/store/leadership.h"
+#include "coordinator/store/migrator.h"
+#include "coordinator/store/postgres_database.h"
+
+namespace warpsmith {
+namespace {
+
+std::string Holder(const std::string& listen) {
+  char host[256] = {};
+  gethostname(host, sizeof(host) - 1);
+  return fmt::format("{} (pid {}) on {}", listen, getpid(), host);
+}
+
+class RunningCoordinator final : public Coordinator, private engine::Signals {
+ public:
+  RunningCoordinator(const CoordinatorOptions& options, store::SqlLibrary library)
+      : options_(options),
+        boot_id_(RandomHex(8)),
+        database_(options.database, std::move(library), options.database_connections, clock_),
+        queue_(options.queue),
+        gateway_(engine::ConnectToGateway(options.gateway)),
+        engine_(database_, queue_, options.engine, *this, clock_),
+        results_(database_, queue_, engine_.executor(), *this, clock_),
+        models_(database_, queue_, *gateway_, results_, options.engine, *this, clock_, boot_id_),
+        hub_(database_, queue_, results_, *this, clock_, [this] { return models_.RenewLeases(); }) {}
+
+  ~RunningCoordinator() override { Stop(); }
+
+  absl::Status Begin() {
+    WARPSMITH_ASSIGN_OR_RETURN(leadership_,
+                               store::Leadership::Acquire(options_.database, Holder(options_.listen),
+                                                          FromSeconds(options_.election_patience_seconds)));
+    WARPSMITH_ASSIGN_OR_RETURN(const std::vector<store::Migration> migrations, store::LoadShippedMigrations());
+    WARPSMITH_ASSIGN_OR_RETURN(const int schema_version, store::Migrate(options_.database, migrations));
+    WARPSMITH_ASSIGN_OR_RETURN(const int64_t term, leadership_->BeginTerm([this](const std::string& why) {
+      spdlog::error("this coordinator no longer leads: {}", why);
+      if (options_.on_lost) options_.on_lost(why);
+    }));
+    database_.SetTerm(term);
+    // The last coordinator's calls to models ended with it; workers' tasks wait for their Hello.
+    absl::Status freed = database_.Write([&](store::Transaction& transaction) -> absl::Status {
+      WARPSMITH_RETURN_IF_ERROR(transaction.Execute("worker_disconnect_all", {}).status());
+      return queue_.FreeOtherBoots(transaction, {queue::kCoordinatorWorker, boot_id_}, false).status();
+    });
+    if (!freed.ok()) return freed;
+
+    worker_service_ = api::MakeWorkerService(hub_, database_);
+    operator_service_ = api::MakeOperatorService({database_, queue_, engine_.executor(), *gateway_, *this, changes_,
+                                                  clock_, options_.engine, schema_version, term, clock_.WallMicros()});
+    WARPSMITH_ASSIGN_OR_RETURN(server_, StartServer(options_.listen, {worker_service_.get(), operator_service_.get()}));
+    started_ = true;
+    hub_.Start();
+    models_.Start();
+    engine_.Start();
+    spdlog::info("coordinator {} leads in term {}, schema {}, listening on {}{}", kVersion, term, schema_version,
+                 options_.listen, server_.port != 0 ? fmt::format(" (port {})", server_.port) : "");
+    return absl::OkStatus();
+  }
+
+  int port() const override { return server_.port; }
+  const queue::QueueCounters& counters() const override { return queue_.counters(); }
+
+  void Stop() override {
+    if (!started_) return;
+    started_ = false;
+    // Watches and streams end first, so that the server has nothing to wait for; then the work in hand.
+    if (auto* health = server_.server->GetHealthCheckService()) health->SetServingStatus(false);
+    changes_.Close();
+    hub_.Stop();
+    models_.Stop();
+    engine_.Stop();
+    StopServer(*server_.server, options_.stop_seconds);
+    server_.server.reset();
+    leadership_.reset();
+  }
+
+ private:
+  void SearchChanged(const std::string& search_id) override {
+    engine_.MarkChanged(search_id);
+    changes_.Notify(search_id);
+  }
+  void TasksAdded() override {
+    hub_.Wake();
+    models_.Wake();
+  }
+  void TasksCancelled(const std::vector<queue::CancelledTask>& tasks) override {
+    hub_.Cancel(tasks);
+    models_.Cancel(tasks);
+  }
+
+  const CoordinatorOptions options_;
+  const std::string boot_id_;
+  Clock& clock_ = RealClock();
+  store::PostgresDatabase database_;
+  queue::PostgresTaskQueue queue_;
+  engine::ChangeBus changes_;
+  const std::unique_ptr<engine::GatewayClient> gateway_;
+  engine::SearchEngine engine_;
+  engine::ResultRecorder results_;
+  engine::ModelRunner models_;
+  engine::WorkerHub hub_;
+  std::unique_ptr<store::Leadership> leadership_;
+  std::unique_ptr<grpc::Service> worker_service_;
+  std::unique_ptr<grpc::Service> operator_service_;
+  RunningServer server_;
+  bool started_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(const CoordinatorOptions& options) {
+  if (options.database.empty()) {
+    return InvalidArgument(
+        "no database is given; use --database postgresql://USER@HOST/DATABASE or set WARPSMITH_DATABASE");
+  }
+  if (options.queue.lease_seconds < 0.1 || options.queue.lease_seconds > 3600) {
+    return InvalidArgument("--lease-seconds must lie between 0.1 and 3600");
+  }
+  WARPSMITH_ASSIGN_OR_RETURN(store::SqlLibrary library, store::SqlLibrary::LoadShipped());
+  auto coordinator = std::make_unique<RunningCoordinator>(options, std::move(library));
+  WARPSMITH_RETURN_IF_ERROR(coordinator->Begin());
+  return std::unique_ptr<Coordinator>(std::move(coordinator));
+}
+
+}  // namespace warpsmith

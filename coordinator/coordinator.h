@@ -1,0 +1,40 @@
+// A whole coordinator in one object: elected, migrated, serving. main.cc and tests start it.
+// Threading: Start and Stop from one thread. Errors: Start's texts name the remedy.
+#ifndef WARPSMITH_COORDINATOR_COORDINATOR_H_
+#define WARPSMITH_COORDINATOR_COORDINATOR_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/status.h"
+#include "coordinator/engine/settings.h"
+#include "coordinator/queue/task_queue.h"
+
+namespace warpsmith {
+
+struct CoordinatorOptions {
+  std::string listen = "127.0.0.1:7700";  // host:port (port 0: any) or unix:path
+  std::string database;                   // libpq's conninfo or URL
+  std::string gateway = "127.0.0.1:7701";
+  int database_connections = 12;
+  double election_patience_seconds = 3;  // how long to wait for a predecessor's lock to go away
+  double stop_seconds = 5;               // for open calls at shutdown
+  queue::QueueSettings queue;
+  engine::EngineSettings engine;
+  // Called once, from another thread, when another coordinator leads: this one must end.
+  std::function<void(const std::string&)> on_lost;
+};
+
+class Coordinator {
+ public:
+  static absl::StatusOr<std::unique_ptr<Coordinator>> Start(const CoordinatorOptions& options);
+  virtual ~Coordinator() = default;  // stops
+  virtual int port() const = 0;      // bound; 0 for Unix sockets
+  virtual const queue::QueueCounters& counters() const = 0;
+  virtual void Stop() = 0;
+};
+
+}  // namespace warpsmith
+
+#endif  // WARPSMITH_COORDINATOR_COORDINATOR_H_

@@ -1,0 +1,174 @@
+#include "coordinator/engine/model_requests.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "coordinator/store/blob_store.h"
+#include "coordinator/store/text.h"
+
+namespace warpsmith::engine {
+namespace {
+
+constexpr int kEarlierTurns = 4;
+constexpr size_t kTriedIdeas = 200;
+
+absl::Status FillCall(store::Transaction& transaction, const store::SearchRecord& search, const queue::Task& task,
+                      v1::CallContext* call) {
+  call->set_idempotency_key(IdempotencyKey(task));
+  call->set_search_id(search.id);
+  call->set_round(task.round);
+  call->set_seed(task.seed);
+  *call->mutable_models() = search.settings.models();
+  WARPSMITH_ASSIGN_OR_RETURN(const v1::Usage usage, store::GetUsage(transaction, search.id));
+  if (search.settings.max_usd() > 0) call->set_max_usd(std::max(1e-6, search.settings.max_usd() - usage.usd()));
+  if (search.settings.max_tokens() > 0) {
+    call->set_max_tokens(
+        std::max<int64_t>(1, search.settings.max_tokens() - usage.input_tokens() - usage.output_tokens()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FillContext(store::Transaction& transaction, const store::SearchRecord& search,
+                         v1::ProblemContext* context) {
+  v1::Problem* problem = context->mutable_problem();
+  problem->set_id(search.problem_id);
+  problem->set_name(search.name);
+  WARPSMITH_ASSIGN_OR_RETURN(*problem->mutable_source(), store::GetBlob(transaction, search.problem_sha256));
+  *problem->mutable_signature() = search.signature;
+  WARPSMITH_ASSIGN_OR_RETURN(const std::vector<v1::Baseline> baselines, store::GetBaselines(transaction, search.id));
+  for (const v1::Baseline& baseline : baselines) *problem->add_baselines() = baseline;
+  *context->mutable_device() = search.device;
+  for (int accepted : search.settings.accepted()) context->add_accepted(static_cast<v1::PrecisionClass>(accepted));
+  if (context->accepted().empty()) context->add_accepted(v1::PRECISION_CLASS_FP32);
+  context->set_frozen_weights(search.settings.frozen_weights());
+  return absl::OkStatus();
+}
+
+absl::Status FillKernel(store::Transaction& transaction, const std::string& candidate_id, v1::ParentKernel* kernel) {
+  WARPSMITH_ASSIGN_OR_RETURN(const store::CandidateRecord candidate, store::GetCandidate(transaction, candidate_id));
+  kernel->set_candidate_id(candidate.id);
+  WARPSMITH_ASSIGN_OR_RETURN(*kernel->mutable_source(), store::GetBlob(transaction, candidate.source_sha256));
+  *kernel->mutable_evaluation() = candidate.evaluation;
+  kernel->mutable_evaluation()->mutable_timing()->clear_sample_ms();
+  kernel->set_idea_title(candidate.title);
+  if (!candidate.idea_id.empty()) {
+    WARPSMITH_ASSIGN_OR_RETURN(const store::IdeaRecord idea, store::GetIdea(transaction, candidate.idea_id));
+    kernel->set_idea_title(idea.idea.title());
+  }
+  return absl::OkStatus();
+}
+
+v1::TriedIdea Tried(const store::IdeaRecord& idea, const std::vector<store::CandidateRecord>& candidates,
+                    double parent_ms) {
+  v1::TriedIdea tried;
+  *tried.mutable_idea() = idea.idea;
+  std::map<std::string, std::pair<int, std::string>> failures;  // class to count and example
+  for (const store::CandidateRecord& candidate : candidates) {
+    if (candidate.idea_id != idea.idea.id()) continue;
+    if (candidate.outcome == v1::OUTCOME_OK) {
+      if (tried.best_ms() == 0 || candidate.median_ms < tried.best_ms()) tried.set_best_ms(candidate.median_ms);
+    } else if (candidate.state == "rejected" && candidate.reject_reason != "exhausted") {
+      auto& failure = failures[candidate.reject_reason];
+      ++failure.first;
+      failure.second = candidate.reject_message;
+    } else if (candidate.state == "done" && candidate.outcome != v1::OUTCOME_INFRA_ERROR) {
+      auto& failure = failures[store::OutcomeName(candidate.outcome)];
+      ++failure.first;
+      failure.second = candidate.message;
+    }
+  }
+  const auto most = std::max_element(failures.begin(), failures.end(),
+                                     [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
+  if (tried.best_ms() > 0) {
+    tried.set_outcome("ok");
+    if (parent_ms > 0) tried.set_ratio_to_parent(parent_ms / tried.best_ms());
+  } else {
+    tried.set_outcome(most != failures.end() ? most->first : "untried");
+  }
+  if (most != failures.end()) {
+    tried.set_why(most->first + ": " +
+                  store::CleanLine(most->second.second.substr(0, most->second.second.find('\n')), 200));
+  }
+  return tried;
+}
+
+}  // namespace
+
+std::string IdempotencyKey(const queue::Task& task) {
+  return fmt::format("{}/{}/{}", queue::TaskKindName(task.kind), task.id, task.failures);
+}
+
+absl::StatusOr<v1::ProposeIdeasRequest> MakeProposeRequest(store::Transaction& transaction,
+                                                           const store::SearchRecord& search, const queue::Task& task) {
+  v1::ProposeIdeasRequest request;
+  WARPSMITH_RETURN_IF_ERROR(FillCall(transaction, search, task, request.mutable_call()));
+  WARPSMITH_RETURN_IF_ERROR(FillContext(transaction, search, request.mutable_context()));
+  if (!task.parent_id.empty()) {
+    WARPSMITH_RETURN_IF_ERROR(FillKernel(transaction, task.parent_id, request.mutable_parent()));
+  }
+  WARPSMITH_ASSIGN_OR_RETURN(const std::vector<store::IdeaRecord> ideas, store::GetIdeas(transaction, search.id));
+  WARPSMITH_ASSIGN_OR_RETURN(const std::vector<store::CandidateRecord> candidates,
+                             store::GetCandidates(transaction, search.id, false));
+  std::map<std::string, double> times;
+  times[""] = search.eager_ms;
+  for (const store::CandidateRecord& candidate : candidates) times[candidate.id] = candidate.median_ms;
+  for (size_t i = ideas.size() > kTriedIdeas ? ideas.size() - kTriedIdeas : 0; i < ideas.size(); ++i) {
+    *request.add_tried() = Tried(ideas[i], candidates, times[ideas[i].parent_id]);
+  }
+  request.set_count(task.wanted);
+  return request;
+}
+
+absl::StatusOr<v1::ImplementIdeaRequest> MakeImplementRequest(store::Transaction& transaction,
+                                                              const store::SearchRecord& search,
+                                                              const queue::Task& task) {
+  v1::ImplementIdeaRequest request;
+  WARPSMITH_RETURN_IF_ERROR(FillCall(transaction, search, task, request.mutable_call()));
+  WARPSMITH_RETURN_IF_ERROR(FillContext(transaction, search, request.mutable_context()));
+  WARPSMITH_ASSIGN_OR_RETURN(const store::IdeaRecord idea, store::GetIdea(transaction, task.idea_id));
+  *request.mutable_idea() = idea.idea;
+  if (!idea.parent_id.empty()) {
+    WARPSMITH_RETURN_IF_ERROR(FillKernel(transaction, idea.parent_id, request.mutable_parent()));
+  }
+  request.set_count(task.wanted);
+  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows, transaction.Execute("candidate_indexes", {task.idea_id}));
+  for (int index : task.indexes) {
+    const bool there = std::any_of(rows.rows.begin(), rows.rows.end(),
+                                   [&](const auto& row) { return row[0].value_or("") == std::to_string(index); });
+    if (!there) request.add_indexes(index);
+  }
+  if (search.strategy == "sequential") {
+    std::string ancestor = idea.parent_id;
+    for (int turn = 0; turn < kEarlierTurns && !ancestor.empty(); ++turn) {
+      WARPSMITH_ASSIGN_OR_RETURN(const store::CandidateRecord parent, store::GetCandidate(transaction, ancestor));
+      ancestor = parent.parent_id;
+      if (ancestor.empty()) break;
+      v1::ParentKernel kernel;
+      WARPSMITH_RETURN_IF_ERROR(FillKernel(transaction, ancestor, &kernel));
+      v1::EarlierTurn* earlier = request.add_earlier_turns();
+      earlier->set_source(kernel.source());
+      *earlier->mutable_evaluation() = kernel.evaluation();
+    }
+    std::reverse(request.mutable_earlier_turns()->begin(), request.mutable_earlier_turns()->end());
+  }
+  return request;
+}
+
+absl::StatusOr<v1::RepairRequest> MakeRepairRequest(store::Transaction& transaction, const store::SearchRecord& search,
+                                                    const queue::Task& task) {
+  v1::RepairRequest request;
+  WARPSMITH_RETURN_IF_ERROR(FillCall(transaction, search, task, request.mutable_call()));
+  WARPSMITH_RETURN_IF_ERROR(FillContext(transaction, search, request.mutable_context()));
+  WARPSMITH_RETURN_IF_ERROR(FillKernel(transaction, task.candidate_id, request.mutable_failed()));
+  if (!task.idea_id.empty()) {
+    WARPSMITH_ASSIGN_OR_RETURN(const store::IdeaRecord idea, store::GetIdea(transaction, task.idea_id));
+    *request.mutable_idea() = idea.idea;
+  }
+  request.set_attempt(task.attempt);
+  return request;
+}
+
+}  // namespace warpsmith::engine

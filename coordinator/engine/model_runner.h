@@ -1,0 +1,67 @@
+// Runs propose, implement and repair tasks: leases them to this coordinator's boot and calls the gateway from a few
+// threads. A gateway that cannot be reached costs a task nothing but time; other errors are failures of the task.
+// Threading: its own threads; Wake, Cancel and RenewLeases from any.
+#ifndef WARPSMITH_COORDINATOR_ENGINE_MODEL_RUNNER_H_
+#define WARPSMITH_COORDINATOR_ENGINE_MODEL_RUNNER_H_
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/clock.h"
+#include "coordinator/engine/gateway_client.h"
+#include "coordinator/engine/reply_recorder.h"
+#include "coordinator/engine/result_recorder.h"
+#include "coordinator/engine/signals.h"
+
+namespace warpsmith::engine {
+
+class ModelRunner {
+ public:
+  ModelRunner(store::Database& database, queue::TaskQueue& queue, GatewayClient& gateway, ResultRecorder& results,
+              const EngineSettings& settings, Signals& signals, Clock& clock, std::string boot_id);
+  ~ModelRunner();
+
+  void Start();
+  void Stop();  // cancels the calls in hand; their tasks go back into the queue
+  void Wake();
+  void Cancel(const std::vector<queue::CancelledTask>& tasks);
+  absl::Status RenewLeases();
+
+ private:
+  void Loop();
+  bool RunOne();  // false: there was nothing to do
+  absl::Status Run(const queue::Task& task);
+  absl::Status RunPropose(const store::SearchRecord& search, const queue::Task& task);
+  absl::Status RunImplement(const store::SearchRecord& search, const queue::Task& task);
+  absl::Status RunRepair(const store::SearchRecord& search, const queue::Task& task);
+  void Settle(const queue::Task& task, const absl::Status& status);
+  // Repeats what the database was not there for, until it is or the runner stops.
+  absl::Status Persist(const std::function<absl::Status()>& write);
+  bool stopping();
+
+  store::Database& database_;
+  queue::TaskQueue& queue_;
+  GatewayClient& gateway_;
+  ResultRecorder& results_;
+  ReplyRecorder replies_;
+  const EngineSettings settings_;
+  Signals& signals_;
+  Clock& clock_;
+  const queue::Owner owner_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  uint64_t wakes_ = 0;                  // guarded by mutex_
+  bool stopping_ = false;               // guarded by mutex_
+  std::map<int64_t, int64_t> in_hand_;  // guarded by mutex_: task to epoch
+  int unreachable_ = 0;                 // guarded by mutex_: calls in a row that found no gateway
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace warpsmith::engine
+
+#endif  // WARPSMITH_COORDINATOR_ENGINE_MODEL_RUNNER_H_

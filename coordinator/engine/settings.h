@@ -1,0 +1,19 @@
+// What an operator can set about the engine. Plain data. Units: seconds.
+#ifndef WARPSMITH_COORDINATOR_ENGINE_SETTINGS_H_
+#define WARPSMITH_COORDINATOR_ENGINE_SETTINGS_H_
+
+namespace warpsmith::engine {
+
+struct EngineSettings {
+  double tick_seconds = 1;  // round deadlines are looked at this often
+  double intake_deadline_seconds = 900;
+  double evaluate_deadline_seconds = 900;
+  double propose_deadline_seconds = 600;
+  double implement_deadline_seconds = 1200;
+  double repair_deadline_seconds = 600;
+  int model_threads = 8;  // calls to the gateway at once
+};
+
+}  // namespace warpsmith::engine
+
+#endif  // WARPSMITH_COORDINATOR_ENGINE_SETTINGS_H_

@@ -1,0 +1,111 @@
+#include "coordinator/engine/snapshot_builder.h"
+
+namespace warpsmith::engine {
+namespace {
+
+search::CandidateState StateOf(const std::string& state) {
+  if (state == "done") return search::CandidateState::kDone;
+  if (state == "rejected") return search::CandidateState::kRejected;
+  return state == "evaluating" ? search::CandidateState::kEvaluating : search::CandidateState::kQueued;
+}
+
+search::TaskView ViewOf(const queue::Task& task) {
+  search::TaskView view;
+  view.round = task.round;
+  switch (task.kind) {
+    case queue::TaskKind::kPropose:
+      view.kind = search::TaskKind::kPropose;
+      view.subject_id = view.parent_id = task.parent_id;
+      view.count = task.wanted;
+      break;
+    case queue::TaskKind::kImplement:
+      view.kind = search::TaskKind::kImplement;
+      view.subject_id = task.idea_id;
+      view.count = static_cast<int>(task.indexes.size());
+      break;
+    case queue::TaskKind::kRepair:
+      view.kind = search::TaskKind::kRepair;
+      view.subject_id = task.candidate_id;
+      break;
+    default:
+      view.kind = task.stage == "confirm" ? search::TaskKind::kConfirm : search::TaskKind::kEvaluate;
+      view.subject_id = task.candidate_id;
+  }
+  view.state = task.state == queue::TaskState::kDone ? search::TaskState::kDone
+               : task.state == queue::TaskState::kAvailable || task.state == queue::TaskState::kRunning
+                   ? search::TaskState::kOpen
+                   : search::TaskState::kFailed;
+  return view;
+}
+
+}  // namespace
+
+absl::StatusOr<search::Snapshot> BuildSnapshot(store::Transaction& transaction, queue::TaskQueue& queue,
+                                               const store::SearchRecord& record) {
+  search::Snapshot snapshot;
+  snapshot.search_id = record.id;
+  WARPSMITH_ASSIGN_OR_RETURN(snapshot.values, search::ResolveSettings(record.settings));
+  snapshot.round = record.round;
+  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet started,
+                             transaction.Execute("round_started", {record.id, record.round}));
+  if (!started.empty()) snapshot.round_started_us = started[0].Int("started_us");
+
+  WARPSMITH_ASSIGN_OR_RETURN(const std::vector<store::CandidateRecord> candidates,
+                             store::GetCandidates(transaction, record.id, false));
+  for (const store::CandidateRecord& candidate : candidates) {
+    search::CandidateView& view = snapshot.candidates.emplace_back();
+    view.id = candidate.id;
+    view.idea_id = candidate.idea_id;
+    view.parent_id = candidate.parent_id;
+    view.repair_of = candidate.repair_of;
+    view.round = candidate.round;
+    view.index = candidate.index;
+    view.repair_attempt = candidate.repair_attempt;
+    // The same program as an earlier candidate: nothing to repair, confirm or branch from that the first one is not.
+    const bool duplicate = !candidate.duplicate_of.empty();
+    view.state = duplicate ? search::CandidateState::kRejected : StateOf(candidate.state);
+    view.outcome = candidate.outcome;
+    view.median_ms = candidate.median_ms;
+    view.spread = candidate.spread;
+    view.log_ratio = candidate.log_ratio;
+    view.reason = duplicate ? "duplicate" : candidate.state == "rejected" ? candidate.reject_reason : candidate.reason;
+  }
+
+  WARPSMITH_ASSIGN_OR_RETURN(const std::vector<store::IdeaRecord> ideas, store::GetIdeas(transaction, record.id));
+  for (const store::IdeaRecord& idea : ideas) {
+    search::IdeaView& view = snapshot.ideas.emplace_back();
+    view.id = idea.idea.id();
+    view.parent_id = idea.parent_id;
+    view.category = idea.idea.category();
+    view.title = idea.idea.title();
+    view.origin = idea.idea.origin();
+    view.round = idea.round;
+    view.requested = idea.requested;
+    view.delivered = idea.delivered;
+    view.operator_injected = idea.operator_injected;
+  }
+
+  WARPSMITH_ASSIGN_OR_RETURN(const std::vector<queue::Task> tasks, queue.OfSearch(transaction, record.id));
+  for (const queue::Task& task : tasks) {
+    if (task.kind == queue::TaskKind::kIntake) continue;
+    snapshot.tasks.push_back(ViewOf(task));
+    if (task.kind == queue::TaskKind::kPropose && task.state == queue::TaskState::kDone &&
+        task.result.rfind("exhausted", 0) == 0) {
+      snapshot.exhausted_parents.push_back(task.parent_id);
+    }
+  }
+
+  WARPSMITH_ASSIGN_OR_RETURN(const v1::Usage usage, store::GetUsage(transaction, record.id));
+  snapshot.usage = {usage.usd(), usage.input_tokens() + usage.output_tokens(), usage.gpu_seconds(),
+                    usage.model_calls()};
+
+  if (!record.operator_family.empty() && record.operator_family != "other") {
+    WARPSMITH_ASSIGN_OR_RETURN(
+        const store::ResultSet seeds,
+        transaction.Execute("kernel_seeds", {record.operator_family, record.device_class, record.emulated, record.id}));
+    for (const store::Row row : seeds) snapshot.bank_seeds.push_back({row.Text("candidate_id")});
+  }
+  return snapshot;
+}
+
+}  // namespace warpsmith::engine

@@ -1,0 +1,308 @@
+#include "coordinator/engine/worker_hub.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "common/version.h"
+#include "coordinator/store/text.h"
+
+namespace warpsmith::engine {
+namespace {
+
+constexpr size_t kResultsAtOnce = 64;
+constexpr size_t kResultsKept = 4096;  // workers send again what is dropped
+constexpr int kMostSlots = 64;
+constexpr Duration kDatabaseRetry = std::chrono::milliseconds(250);
+
+std::string CheckHello(const v1::Hello& hello) {
+  const auto usable = [](const std::string& id) {
+    return !id.empty() && id.size() <= 128 && store::CleanLine(id) == id;
+  };
+  if (!usable(hello.worker_id()) || hello.worker_id() == queue::kCoordinatorWorker) {
+    return "Hello.worker_id must be 1 to 128 printable characters and not \"coordinator\"";
+  }
+  if (!usable(hello.boot_id())) return "Hello.boot_id must be 1 to 128 printable characters";
+  if (hello.device().device_class().empty()) return "Hello.device.device_class must not be empty";
+  return "";
+}
+
+std::vector<queue::TaskKey> KeysOf(const google::protobuf::RepeatedPtrField<v1::RunningTask>& running) {
+  std::vector<queue::TaskKey> keys;
+  for (const v1::RunningTask& task : running) keys.push_back({task.task_id(), task.epoch()});
+  return keys;
+}
+
+}  // namespace
+
+WorkerHub::WorkerHub(store::Database& database, queue::TaskQueue& queue, ResultRecorder& results, Signals& signals,
+                     Clock& clock, std::function<absl::Status()> renew_own)
+    : database_(database),
+      queue_(queue),
+      results_(results),
+      signals_(signals),
+      clock_(clock),
+      renew_own_(std::move(renew_own)) {}
+
+WorkerHub::~WorkerHub() { Stop(); }
+
+void WorkerHub::Start() {
+  // Workers that outlived the last coordinator come back with Hello; their tasks are not taken from them before.
+  rescue_from_ = clock_.Now() + FromSeconds(queue_.settings().lease_seconds);
+  thread_ = std::thread([this] { Loop(); });
+}
+
+void WorkerHub::Stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  std::map<uint64_t, std::shared_ptr<WorkerConnection>> opened;
+  {
+    std::lock_guard lock(mutex_);
+    opened.swap(opened_);
+  }
+  for (auto& [id, connection] : opened) connection->Close("the coordinator is shutting down");
+}
+
+uint64_t WorkerHub::Open(std::shared_ptr<WorkerConnection> connection) {
+  std::lock_guard lock(mutex_);
+  const uint64_t id = next_session_++;
+  if (stopping_) {
+    connection->Close("the coordinator is shutting down");
+  } else {
+    opened_.emplace(id, std::move(connection));
+  }
+  return id;
+}
+
+void WorkerHub::Receive(uint64_t session, v1::WorkerMessage message) {
+  {
+    std::lock_guard lock(mutex_);
+    inbox_.push_back({session, false, std::move(message)});
+  }
+  wake_.notify_all();
+}
+
+void WorkerHub::Closed(uint64_t session) {
+  {
+    std::lock_guard lock(mutex_);
+    opened_.erase(session);
+    inbox_.push_back({session, true, {}});
+  }
+  wake_.notify_all();
+}
+
+void WorkerHub::Wake() {
+  {
+    std::lock_guard lock(mutex_);
+    woken_ = true;
+  }
+  wake_.notify_all();
+}
+
+void WorkerHub::Cancel(const std::vector<queue::CancelledTask>& tasks) {
+  {
+    std::lock_guard lock(mutex_);
+    to_cancel_.insert(to_cancel_.end(), tasks.begin(), tasks.end());
+    woken_ = true;
+  }
+  wake_.notify_all();
+}
+
+queue::Owner WorkerHub::OwnerOf(const Session& session) const {
+  return {session.hello.worker_id(), session.hello.boot_id()};
+}
+
+void WorkerHub::SendCancel(Session& session, const queue::TaskKey& key) {
+  session.held.erase(key.id);
+  v1::CoordinatorMessage message;
+  message.mutable_cancel()->set_task_id(key.id);
+  message.mutable_cancel()->set_epoch(key.epoch);
+  session.connection->Send(std::move(message));
+}
+
+void WorkerHub::Loop() {
+  const Duration lease = FromSeconds(queue_.settings().lease_seconds);
+  const Duration beat = std::clamp<Duration>(lease / 6, std::chrono::milliseconds(50), std::chrono::seconds(2));
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      const bool waiting = !unrecorded_.empty() || clock_.Now() < quiet_until_;
+      wake_.wait_for(lock, waiting ? std::min(kDatabaseRetry, beat) : beat,
+                     [this] { return stopping_ || woken_ || !inbox_.empty(); });
+      if (stopping_) return;
+      if (woken_) next_dispatch_ = {};
+      woken_ = false;
+    }
+    TakeIn();
+    if (clock_.Now() < quiet_until_) continue;
+    Register();
+    RecordResults();
+    TakeSyncs();
+    const TimePoint now = clock_.Now();
+    if (now >= next_rescue_) {
+      next_rescue_ = now + beat;
+      Rescue();
+    }
+    if (now >= next_seen_) {
+      next_seen_ = now + beat * 2;
+      NoteSeen();
+    }
+    Dispatch();
+  }
+}
+
+void WorkerHub::TakeIn() {
+  std::deque<Incoming> inbox;
+  std::vector<queue::CancelledTask> cancelled;
+  {
+    std::lock_guard lock(mutex_);
+    inbox.swap(inbox_);
+    cancelled.swap(to_cancel_);
+    for (const auto& [id, connection] : opened_) {
+      if (!sessions_.contains(id)) sessions_[id].connection = connection;
+    }
+  }
+  for (const queue::CancelledTask& task : cancelled) {
+    for (auto& [id, session] : sessions_) {
+      if (session.held.contains(task.key.id)) SendCancel(session, task.key);
+    }
+  }
+  for (Incoming& incoming : inbox) {
+    const auto found = sessions_.find(incoming.session);
+    if (found == sessions_.end()) continue;
+    Session& session = found->second;
+    if (incoming.closed) {
+      if (session.greeted) {
+        spdlog::info("worker {} disconnected", session.hello.worker_id());
+        gone_.emplace_back(session.hello.worker_id(), session.hello.boot_id());
+      }
+      sessions_.erase(found);
+    } else if (incoming.message.has_hello()) {
+      TakeHello(incoming.session, incoming.message.hello());
+    } else if (!session.greeted) {
+      session.connection->Close("the first message must be Hello");
+    } else if (incoming.message.has_sync()) {
+      session.listed = KeysOf(incoming.message.sync().running());
+      session.draining = incoming.message.sync().draining();
+      session.sync_pending = true;
+    } else if (incoming.message.has_result()) {
+      WorkerResult result{session.hello.worker_id(), session.hello.device(),
+                          std::move(*incoming.message.mutable_result())};
+      unrecorded_.emplace_back(incoming.session, std::move(result));
+      if (unrecorded_.size() > kResultsKept) unrecorded_.pop_front();
+    }
+  }
+}
+
+void WorkerHub::TakeHello(uint64_t id, const v1::Hello& hello) {
+  Session& session = sessions_.at(id);
+  const std::string wrong = CheckHello(hello);
+  if (!wrong.empty()) {
+    session.connection->Close(wrong);
+    return;
+  }
+  // The one that reports last is the worker; an older stream of the same id is a leftover.
+  for (auto at = sessions_.begin(); at != sessions_.end();) {
+    if (at->first != id && at->second.greeted && at->second.hello.worker_id() == hello.worker_id()) {
+      at->second.connection->Close("a newer session of the same worker_id took over");
+      std::lock_guard lock(mutex_);
+      opened_.erase(at->first);
+      at = sessions_.erase(at);
+    } else {
+      ++at;
+    }
+  }
+  session.greeted = true;
+  session.registered = false;
+  session.hello = hello;
+  session.hello.set_slots(std::clamp(hello.slots(), 1, kMostSlots));
+  session.listed = KeysOf(hello.running());
+  session.sync_pending = true;
+  session.draining = false;
+  session.held.clear();
+  v1::CoordinatorMessage welcome;
+  welcome.mutable_welcome()->set_coordinator_version(kVersion);
+  welcome.mutable_welcome()->set_lease_seconds(queue_.settings().lease_seconds);
+  session.connection->Send(std::move(welcome));
+  spdlog::info("worker {} connected: {}, {} slots, {} tasks running", hello.worker_id(), hello.device().name(),
+               session.hello.slots(), hello.running_size());
+}
+
+void WorkerHub::Register() {
+  for (auto& [id, session] : sessions_) {
+    if (!session.greeted || session.registered) continue;
+    const v1::Hello& hello = session.hello;
+    std::vector<queue::CancelledTask> cancelled;
+    std::vector<queue::Task> freed;
+    std::vector<queue::TaskKey> held;
+    absl::Status status = database_.Write([&](store::Transaction& transaction) -> absl::Status {
+      cancelled.clear();
+      held.clear();
+      WARPSMITH_RETURN_IF_ERROR(
+          transaction
+              .Execute("worker_upsert",
+                       {hello.worker_id(), hello.boot_id(), store::CleanLine(hello.version(), 80),
+                        store::Bytes{hello.device().SerializeAsString()},
+                        store::CleanLine(hello.device().device_class(), 200), hello.device().emulated(), hello.slots()})
+              .status());
+      WARPSMITH_ASSIGN_OR_RETURN(freed, queue_.FreeOtherBoots(transaction, OwnerOf(session), true));
+      for (const queue::Task& task : freed) {
+        if (task.state != queue::TaskState::kQuarantined) continue;
+        WARPSMITH_RETURN_IF_ERROR(results_.GiveUp(transaction, task, &cancelled));
+      }
+      WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows,
+                                 transaction.Execute("task_held", {hello.worker_id(), hello.boot_id()}));
+      for (const store::Row row : rows) held.push_back({row.Int("id"), row.Int("epoch")});
+      return absl::OkStatus();
+    });
+    if (!status.ok()) {
+      spdlog::warn("worker {} waits to be registered: {}", hello.worker_id(), Message(status));
+      quiet_until_ = clock_.Now() + kDatabaseRetry;
+      return;
+    }
+    session.registered = true;
+    next_dispatch_ = {};
+    for (const queue::TaskKey& key : held) session.held[key.id] = {key.epoch, clock_.Now(), std::nullopt};
+    if (!cancelled.empty()) signals_.TasksCancelled(cancelled);
+    for (const queue::Task& task : freed) signals_.SearchChanged(task.search_id);
+  }
+}
+
+void WorkerHub::RecordResults() {
+  while (!unrecorded_.empty()) {
+    std::vector<WorkerResult> batch;
+    std::vector<uint64_t> from;
+    for (size_t i = 0; i < unrecorded_.size() && i < kResultsAtOnce; ++i) {
+      from.push_back(unrecorded_[i].first);
+      batch.push_back(unrecorded_[i].second);
+    }
+    auto recorded = results_.Record(batch);
+    if (!recorded.ok()) {
+      spdlog::warn("{} results wait for the database: {}", unrecorded_.size(), Message(recorded.status()));
+      quiet_until_ = clock_.Now() + kDatabaseRetry;
+      return;
+    }
+    unrecorded_.erase(unrecorded_.begin(), unrecorded_.begin() + static_cast<ptrdiff_t>(batch.size()));
+    for (size_t i = 0; i < recorded->size(); ++i) {
+      const auto found = sessions_.find(from[i]);
+      if (found == sessions_.end()) continue;
+      const RecordedResult& result = (*recorded)[i];
+      Session& session = found->second;
+      const auto held = session.held.find(result.key.id);
+      if (held != session.held.end() && held->second.epoch == result.key.epoch) session.held.erase(held);
+      std::erase(session.listed, result.key);
+      v1::CoordinatorMessage ack;
+      ack.mutable_ack()->set_task_id(result.key.id);
+      ack.mutable_ack()->set_epoch(result.key.epoch);
+      ack.mutable_ack()->set_recorded(result.recorded);
+      session.connection->Send(std::move(ack));
+    }
+    next_dispatch_ = {};
+  }
+}
+
+}  // namespace warpsmith::engine

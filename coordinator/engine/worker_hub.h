@@ -1,0 +1,108 @@
+// All workers' sessions: takes their messages, renews their leases, records their results, hands out tasks, and rescues
+// the tasks of the dead. What a worker says it runs is the truth of the moment (level-triggered): a leased task that it
+// does not list for a while goes back into the queue, and a task that it runs without a lease is cancelled.
+// Threading: Open, Receive, Closed, Wake and Cancel from any thread, and they only note things; the database's work is
+// done on one thread of the hub's own.
+#ifndef WARPSMITH_COORDINATOR_ENGINE_WORKER_HUB_H_
+#define WARPSMITH_COORDINATOR_ENGINE_WORKER_HUB_H_
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/clock.h"
+#include "coordinator/engine/result_recorder.h"
+#include "coordinator/engine/worker_connection.h"
+
+namespace warpsmith::engine {
+
+class WorkerHub {
+ public:
+  // `renew_own` renews the leases of the coordinator's own tasks; it is called before each rescue.
+  WorkerHub(store::Database& database, queue::TaskQueue& queue, ResultRecorder& results, Signals& signals, Clock& clock,
+            std::function<absl::Status()> renew_own);
+  ~WorkerHub();
+
+  void Start();
+  void Stop();
+
+  uint64_t Open(std::shared_ptr<WorkerConnection> connection);
+  void Receive(uint64_t session, v1::WorkerMessage message);
+  void Closed(uint64_t session);
+  void Wake();
+  void Cancel(const std::vector<queue::CancelledTask>& tasks);
+
+ private:
+  struct Held {
+    int64_t epoch = 0;
+    TimePoint since{};                 // assigned, or found in the database
+    std::optional<TimePoint> missing;  // since when the worker has not listed it
+  };
+  struct Session {
+    std::shared_ptr<WorkerConnection> connection;
+    bool greeted = false;     // Hello has come
+    bool registered = false;  // and is stored
+    v1::Hello hello;
+    std::vector<queue::TaskKey> listed;  // what the worker says it runs
+    bool sync_pending = false;
+    bool draining = false;
+    std::map<int64_t, Held> held;  // what we think it has
+  };
+  struct Incoming {
+    uint64_t session = 0;
+    bool closed = false;
+    v1::WorkerMessage message;
+  };
+
+  void Loop();
+  void TakeIn();
+  void TakeHello(uint64_t id, const v1::Hello& hello);
+  void Register();
+  void RecordResults();
+  void TakeSyncs();
+  void Compare(Session& session, const std::vector<queue::TaskKey>& kept);
+  void Rescue();
+  void NoteSeen();
+  void Dispatch();
+  void SendCancel(Session& session, const queue::TaskKey& key);
+  queue::Owner OwnerOf(const Session& session) const;
+
+  store::Database& database_;
+  queue::TaskQueue& queue_;
+  ResultRecorder& results_;
+  Signals& signals_;
+  Clock& clock_;
+  const std::function<absl::Status()> renew_own_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;                                         // guarded by mutex_
+  bool woken_ = false;                                            // guarded by mutex_
+  uint64_t next_session_ = 1;                                     // guarded by mutex_
+  std::deque<Incoming> inbox_;                                    // guarded by mutex_
+  std::map<uint64_t, std::shared_ptr<WorkerConnection>> opened_;  // guarded by mutex_
+  std::vector<queue::CancelledTask> to_cancel_;                   // guarded by mutex_
+
+  // Only the hub's thread uses what follows.
+  std::map<uint64_t, Session> sessions_;
+  std::deque<std::pair<uint64_t, WorkerResult>> unrecorded_;
+  std::vector<std::pair<std::string, std::string>> gone_;  // workers (id, boot) to mark as not connected
+  TimePoint rescue_from_{};
+  TimePoint next_rescue_{};
+  TimePoint next_seen_{};
+  TimePoint next_purge_{};
+  TimePoint next_dispatch_{};
+  TimePoint quiet_until_{};  // the database is away: do not try before
+  std::thread thread_;
+};
+
+}  // namespace warpsmith::engine
+
+#endif  // WARPSMITH_COORDINATOR_ENGINE_WORKER_HUB_H_

@@ -1,0 +1,101 @@
+// warpsmith-coordinator: parses its flags, starts a Coordinator, waits for a signal.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include "common/file.h"
+#include "common/log.h"
+#include "common/shutdown.h"
+#include "common/version.h"
+#include "coordinator/coordinator.h"
+
+namespace {
+
+constexpr char kExample[] =
+    "Example:\n"
+    "  warpsmith-coordinator --listen 127.0.0.1:7700 --database postgresql:///warpsmith?host=/run/postgresql \\\n"
+    "    --gateway 127.0.0.1:7701";
+
+void AddOptions(CLI::App& app, warpsmith::CoordinatorOptions* options, std::string* port_file, double* grace) {
+  app.add_option("--listen", options->listen, "host:port (port 0: any free one) or unix:PATH")->capture_default_str();
+  app.add_option("--port-file", *port_file, "write the bound port to this file once the coordinator serves");
+  app.add_option("--database", options->database, "PostgreSQL URL or conninfo; keep passwords in ~/.pgpass, not here")
+      ->envname("WARPSMITH_DATABASE");
+  app.add_option("--gateway", options->gateway, "the gateway's address")
+      ->capture_default_str()
+      ->envname("WARPSMITH_GATEWAY");
+  app.add_option("--database-connections", options->database_connections, "connections to keep at most")
+      ->capture_default_str()
+      ->check(CLI::Range(2, 200));
+  app.add_option("--lease-seconds", options->queue.lease_seconds, "a worker silent for so long is taken for dead")
+      ->capture_default_str()
+      ->envname("WARPSMITH_LEASE_SECONDS")
+      ->check(CLI::Range(0.1, 3600.0));
+  app.add_option("--max-worker-deaths", options->queue.max_worker_deaths,
+                 "a task that killed so many workers is quarantined")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100));
+  app.add_option("--election-patience-seconds", options->election_patience_seconds,
+                 "how long to wait for another coordinator's lock to go away")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 3600.0));
+  app.add_option("--evaluate-deadline-seconds", options->engine.evaluate_deadline_seconds,
+                 "a worker's time for one candidate")
+      ->capture_default_str()
+      ->check(CLI::Range(1.0, 86400.0));
+  app.add_option("--intake-deadline-seconds", options->engine.intake_deadline_seconds,
+                 "a worker's time for taking a problem in")
+      ->capture_default_str()
+      ->check(CLI::Range(1.0, 86400.0));
+  app.add_option("--model-threads", options->engine.model_threads, "calls to the gateway at once")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 256));
+  app.add_option("--stop-seconds", *grace, "leave at the latest so long after SIGTERM")
+      ->capture_default_str()
+      ->check(CLI::Range(1.0, 600.0));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  warpsmith::CoordinatorOptions options;
+  std::string port_file;
+  double grace = 20;
+  CLI::App app{"Owns the search tree, the kernel bank and the queue, all in PostgreSQL."};
+  app.footer(kExample);
+  app.set_version_flag("--version", std::string(warpsmith::kVersion));
+  AddOptions(app, &options, &port_file, &grace);
+  CLI11_PARSE(app, argc, argv);
+
+  warpsmith::InitLogging("warpsmith-coordinator");
+  warpsmith::BlockSignals();
+  std::atomic<bool> lost{false};
+  // Wakes WaitForSignal below; the exit status then tells a lost leadership from an ordinary stop.
+  options.on_lost = [&lost](const std::string&) {
+    lost = true;
+    kill(getpid(), SIGTERM);
+  };
+  auto coordinator = warpsmith::Coordinator::Start(options);
+  if (!coordinator.ok()) {
+    fmt::print(stderr, "warpsmith-coordinator: {}\n", warpsmith::Message(coordinator.status()));
+    return 1;
+  }
+  if (!port_file.empty()) {
+    absl::Status written = warpsmith::WriteFileAtomically(port_file, fmt::format("{}\n", (*coordinator)->port()));
+    if (!written.ok()) {
+      fmt::print(stderr, "warpsmith-coordinator: --port-file: {}\n", warpsmith::Message(written));
+      return 1;
+    }
+  }
+  const int signal = warpsmith::WaitForSignal();
+  spdlog::info("signal {}: stopping", signal);
+  warpsmith::ExitAfter(grace);
+  (*coordinator)->Stop();
+  spdlog::info("stopped");
+  return lost ? 2 : 0;
+}

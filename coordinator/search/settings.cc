@@ -1,0 +1,76 @@
+#include "coordinator/search/settings.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace warpsmith::search {
+namespace {
+
+constexpr int kMaxRounds = 1000;
+constexpr int kMaxBranch = 64;  // of each of B, I and K
+
+absl::Status CheckRange(const char* field, int value, int low, int high) {
+  if (value >= low && value <= high) return absl::OkStatus();
+  return InvalidArgument(fmt::format("settings.{} is {}; give a number from {} to {}", field, value, low, high));
+}
+
+absl::Status CheckLimit(const char* field, double value) {
+  if (std::isfinite(value) && value >= 0) return absl::OkStatus();
+  return InvalidArgument(fmt::format("settings.{} is {}; give 0 (no limit) or a positive number", field, value));
+}
+
+}  // namespace
+
+absl::StatusOr<SearchValues> ResolveSettings(const v1::SearchSettings& settings) {
+  SearchValues values;
+  if (!settings.strategy().empty()) values.strategy = settings.strategy();
+  if (values.strategy != "branching" && values.strategy != "sequential") {
+    return InvalidArgument(
+        fmt::format("settings.strategy is \"{}\"; there are branching and sequential", values.strategy));
+  }
+  int branch = 3;
+  if (settings.preset() == "quick") {
+    branch = 2;
+  } else if (settings.preset() == "deep") {
+    branch = 4;
+  } else if (!settings.preset().empty() && settings.preset() != "standard") {
+    return InvalidArgument(
+        fmt::format("settings.preset is \"{}\"; there are quick, standard and deep", settings.preset()));
+  }
+  auto either = [](int given, int otherwise) { return given != 0 ? given : otherwise; };
+  values.rounds = either(settings.rounds(), 5);
+  values.parents = either(settings.parents(), branch);
+  values.ideas = either(settings.ideas(), branch);
+  values.implementations = either(settings.implementations(), branch);
+  values.repairs = settings.repairs() == -1 ? 0 : either(settings.repairs(), 2);
+  values.max_usd = settings.max_usd();
+  values.max_tokens = settings.max_tokens();
+  values.max_gpu_hours = settings.max_gpu_hours();
+  values.stop_after_rounds_without_gain = settings.stop_after_rounds_without_gain();
+  if (settings.round_deadline_seconds() != 0) values.round_deadline_seconds = settings.round_deadline_seconds();
+  if (settings.round_close_share() != 0) values.round_close_share = settings.round_close_share();
+
+  WARPSMITH_RETURN_IF_ERROR(CheckRange("rounds", values.rounds, 1, kMaxRounds));
+  WARPSMITH_RETURN_IF_ERROR(CheckRange("parents", values.parents, 1, kMaxBranch));
+  WARPSMITH_RETURN_IF_ERROR(CheckRange("ideas", values.ideas, 1, kMaxBranch));
+  WARPSMITH_RETURN_IF_ERROR(CheckRange("implementations", values.implementations, 1, kMaxBranch));
+  WARPSMITH_RETURN_IF_ERROR(CheckRange("repairs", values.repairs, 0, 10));
+  WARPSMITH_RETURN_IF_ERROR(
+      CheckRange("stop_after_rounds_without_gain", values.stop_after_rounds_without_gain, 0, kMaxRounds));
+  WARPSMITH_RETURN_IF_ERROR(CheckLimit("max_usd", values.max_usd));
+  WARPSMITH_RETURN_IF_ERROR(CheckLimit("max_tokens", static_cast<double>(values.max_tokens)));
+  WARPSMITH_RETURN_IF_ERROR(CheckLimit("max_gpu_hours", values.max_gpu_hours));
+  if (!std::isfinite(values.round_deadline_seconds) || values.round_deadline_seconds < 1 ||
+      values.round_deadline_seconds > 7 * 86400) {
+    return InvalidArgument(
+        fmt::format("settings.round_deadline_seconds is {}; give 1 to 604800 (a week)", values.round_deadline_seconds));
+  }
+  if (!(values.round_close_share > 0 && values.round_close_share <= 1)) {
+    return InvalidArgument(
+        fmt::format("settings.round_close_share is {}; give a number above 0, to 1", values.round_close_share));
+  }
+  return values;
+}
+
+}  // namespace warpsmith::search

@@ -1,0 +1,39 @@
+-- name: check_term
+SELECT check_term($1)
+
+-- name: blob_put
+INSERT INTO blob (sha256, size, data) VALUES ($1, $2, $3) ON CONFLICT (sha256) DO NOTHING
+
+-- name: blob_get
+SELECT data FROM blob WHERE sha256 = $1
+
+-- name: event_insert
+INSERT INTO event (search_id, line) VALUES ($1, $2) RETURNING id
+
+-- name: event_after
+SELECT id, line FROM event WHERE search_id = $1 AND id > $2 ORDER BY id LIMIT 200
+
+-- name: event_last
+SELECT coalesce(max(id), 0) AS id FROM event WHERE search_id = $1
+
+-- name: term_read
+SELECT term, holder FROM leader WHERE id = 1
+
+-- name: worker_upsert
+INSERT INTO worker (worker_id, boot_id, version, device, device_class, emulated, slots, draining, connected, last_seen)
+VALUES ($1, $2, $3, $4, $5, $6, $7, false, true, now())
+ON CONFLICT (worker_id) DO UPDATE SET boot_id = excluded.boot_id, version = excluded.version, device = excluded.device,
+  device_class = excluded.device_class, emulated = excluded.emulated, slots = excluded.slots, draining = false,
+  connected = true, last_seen = now()
+
+-- name: worker_seen
+UPDATE worker SET last_seen = now(), draining = $3, connected = $4 WHERE worker_id = $1 AND boot_id = $2
+
+-- name: worker_disconnect_all
+UPDATE worker SET connected = false WHERE connected
+
+-- name: worker_list
+SELECT w.worker_id, w.boot_id, w.device, w.draining, w.connected,
+  extract(epoch FROM now() - w.last_seen)::double precision AS seen_seconds,
+  (SELECT count(*) FROM task t WHERE t.state = 'running' AND t.owner_worker = w.worker_id) AS running
+FROM worker w ORDER BY w.connected DESC, w.last_seen DESC LIMIT 200

@@ -1,0 +1,299 @@
+#include "cli/command_line.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "cli/evaluate_command.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "common/file.h"
+#include "common/grpc_channel.h"
+#include "common/json.h"
+#include "tests/cli/fake_operator_service.h"
+
+namespace warpsmith::cli {
+namespace {
+
+struct Result {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+// The commands against a fake coordinator, over real gRPC on a Unix socket.
+class Fixture {
+ public:
+  explicit Fixture(FakeOperatorService::Ending ending = FakeOperatorService::Ending::kKernel)
+      : service(ending), folder(*TemporaryDirectory::Create("cli-test")) {
+    address = "unix:" + (folder.path() / "c.sock").string();
+    auto started = StartServer(address, {&service});
+    REQUIRE(started.ok());
+    server = std::move(started->server);
+    problem = Write("layer_norm.py", "class Model: pass\n");
+    kernel = Write("mine.cu", "/* warpsmith-plan {} */\n");
+    unsetenv("WARPSMITH_COORDINATOR");
+  }
+  ~Fixture() { StopServer(*server, 0); }
+
+  std::string Write(const std::string& name, const std::string& text) {
+    const std::string path = (folder.path() / name).string();
+    std::ofstream(path) << text;
+    return path;
+  }
+
+  Result Bare(const std::vector<std::string>& arguments, const LocalEvaluator& evaluator = nullptr) {
+    std::ostringstream out;
+    std::ostringstream err;
+    Context context{out, err};
+    context.evaluator = evaluator;
+    const int code = RunCommandLine(arguments, context);
+    return {code, out.str(), err.str()};
+  }
+  Result Run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--coordinator", address});
+    return Bare(arguments);
+  }
+  Json RunJson(std::vector<std::string> arguments) {
+    arguments.push_back("--json");
+    const Result result = Run(arguments);
+    INFO(result.err);
+    CHECK(result.code == 0);
+    return Json::parse(result.out);
+  }
+
+  FakeOperatorService service;
+  TemporaryDirectory folder;
+  std::string address;
+  std::unique_ptr<grpc::Server> server;
+  std::string problem;
+  std::string kernel;
+};
+
+using Ending = FakeOperatorService::Ending;
+
+}  // namespace
+
+TEST_CASE("wrong arguments exit with 2 and say what is wrong", "[unit]") {
+  Fixture fixture;
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string says;
+  };
+  const Case cases[] = {
+      {{}, "subcommand is required"},
+      {{"fly"}, "no command fly"},
+      {{"run"}, "FILE is required"},
+      {{"run", "x.py", "--rounds", "0"}, "--rounds"},
+      {{"run", "x.py", "--preset", "huge"}, "--preset"},
+      {{"run", "x.py", "--max-usd", "-1"}, "--max-usd"},
+      {{"show"}, "CANDIDATE is required"},
+      {{"cancel"}, "SEARCH is required"},
+      {{"bank"}, "subcommand"},
+      {{"inject", "idea", "3f2a91c0", "--title", "x", "--category", "luck"}, "--category"},
+      {{"list", "--state", "odd"}, "--state"},
+      {{"submit", "/nowhere/x.py"}, "/nowhere/x.py"},
+      {{"submit", fixture.kernel}, "ends in .py"},
+      {{"submit", fixture.problem, "--accept", "fp8"}, "fp8"},
+      {{"submit", fixture.Write("empty.py", "")}, "is empty"},
+      {{"submit", fixture.Write("latin.py",
+                                "# gr\xf6\xdf"
+                                "er\n")},
+       "UTF-8"},
+      {{"inject", "kernel", "3f2a91c0", fixture.problem}, "ends in .cu"},
+      {{"evaluate", fixture.problem, fixture.problem}, "ends in .cu"},
+  };
+  for (const Case& test : cases) {
+    std::vector<std::string> arguments = test.arguments;
+    const Result result = fixture.Bare(arguments);
+    INFO(result.err);
+    CHECK(result.code == kExitUsage);
+    CHECK_THAT(result.err, Catch::Contains(test.says));
+    CHECK(result.out.empty());
+  }
+}
+
+TEST_CASE("every command has help with an example", "[unit]") {
+  Fixture fixture;
+  CHECK_THAT(fixture.Bare({"--help"}).out, Catch::Contains("Exit status"));
+  const std::vector<std::vector<std::string>> commands = {
+      {"run"},  {"submit"}, {"list"},         {"watch"},  {"tree"},           {"explain"},          {"cancel"},
+      {"show"}, {"bank"},   {"bank", "list"}, {"inject"}, {"inject", "idea"}, {"inject", "kernel"}, {"up"},
+      {"down"}, {"status"}, {"evaluate"},     {"doctor"}, {"version"}};
+  for (std::vector<std::string> command : commands) {
+    command.push_back("--help");
+    const Result result = fixture.Bare(command);
+    CHECK(result.code == 0);
+    CHECK_THAT(result.out, Catch::Contains("Example: warpsmith " + command[0]));
+  }
+  CHECK(fixture.Bare({"version"}).out == "warpsmith 0.1.0 (harness h1, judge j1)\n");
+  CHECK(Json::parse(fixture.Bare({"version", "--json"}).out)["version"] == "0.1.0");
+}
+
+TEST_CASE("submit sends the file and every setting", "[unit]") {
+  Fixture fixture;
+  const Json reply =
+      fixture.RunJson({"submit",     fixture.problem, "--rounds",  "3",           "--preset", "quick",    "--strategy",
+                       "sequential", "--accept",      "fp32,tf32", "--eval-mode", "--seed",   "7",        "--max-usd",
+                       "2.5",        "--max-tokens",  "1000",      "--repairs",   "-1",       "--models", "a,b"});
+  CHECK(reply["search_id"] == "3f2a91c0d4e5f60718293a4b5c6d7e8f");
+  const v1::SubmitSearchRequest request = fixture.service.submitted();
+  CHECK(request.name() == "layer_norm");
+  CHECK(request.source() == "class Model: pass\n");
+  CHECK(request.request_id().size() == 32);
+  CHECK(request.settings().rounds() == 3);
+  CHECK(request.settings().preset() == "quick");
+  CHECK(request.settings().strategy() == "sequential");
+  CHECK(request.settings().accepted_size() == 2);
+  CHECK(request.settings().accepted(1) == v1::PRECISION_CLASS_TF32);
+  CHECK(request.settings().intake().eval_mode());
+  CHECK(request.settings().seed() == 7);
+  CHECK(request.settings().max_usd() == 2.5);
+  CHECK(request.settings().max_tokens() == 1000);
+  CHECK(request.settings().repairs() == -1);
+  CHECK(request.settings().models_size() == 2);
+  // An option with a list does not swallow the file behind it.
+  CHECK(fixture.Run({"submit", "--accept", "fp32,tf32", fixture.problem}).code == 0);
+  CHECK_THAT(fixture.Run({"submit", fixture.problem}).out, Catch::Contains("warpsmith watch 3f2a91c0"));
+}
+
+TEST_CASE("reading commands, for people and as JSON", "[unit]") {
+  Fixture fixture;
+  CHECK_THAT(fixture.Run({"list"}).out, Catch::Contains("3f2a91c0") && Catch::Contains("200.0 % emulated"));
+  CHECK(fixture.RunJson({"list"})["searches"][0]["name"] == "layer_norm");
+  CHECK(fixture.RunJson({"list", "--state", "failed"})["searches"].empty());
+  CHECK_THAT(fixture.Run({"tree", "3f2a91"}).out, Catch::Contains("* c0ffee12#1 ok"));
+  CHECK(fixture.RunJson({"tree"})["best_lineage"].size() == 2);  // the latest
+  CHECK_THAT(fixture.Run({"explain"}).out, Catch::Contains("Three of sixteen"));
+  CHECK(fixture.RunJson({"explain", "3f2a91c0"})["correct"] == 10);
+  CHECK_THAT(fixture.Run({"status"}).out, Catch::Contains("worker-0"));
+  CHECK(fixture.RunJson({"status"})["workers"][0]["device"]["emulated"] == true);
+  CHECK_THAT(fixture.Run({"bank", "list"}).out, Catch::Contains("c0ffee12") && Catch::Contains("200.0 % emulated"));
+  CHECK(fixture.RunJson({"bank", "list", "--family", "matmul"})["kernels"].empty());
+  const Result all = fixture.Run({"show", "c0ffee12"});
+  CHECK_THAT(all.out, Catch::Contains("idea: Keep the row") && Catch::Contains("verdict: ok") &&
+                          Catch::Contains("__global__ void k()"));
+  CHECK(fixture.Run({"show", "c0ffee12", "--source"}).out == FakeCandidate().source());
+  CHECK_THAT(fixture.Run({"show", "c0ffee12", "--verdict"}).out, !Catch::Contains("__global__"));
+  CHECK(fixture.RunJson({"show", "c0ffee12"})["evaluation"]["outcome"] == "OUTCOME_OK");
+}
+
+TEST_CASE("inject and cancel send what was said", "[unit]") {
+  Fixture fixture;
+  CHECK(fixture.RunJson({"inject", "idea", "3f2a91c0", "--title", "use shuffles", "--category", "compute", "--step",
+                         "first", "--step", "second"})["id"] == "1dea0002");
+  CHECK(fixture.service.idea().idea().title() == "use shuffles");
+  CHECK(fixture.service.idea().idea().plan_size() == 2);
+  CHECK(fixture.service.idea().idea().origin() == "operator");
+  CHECK_THAT(fixture.Run({"inject", "kernel", "3f2a91c0", fixture.kernel}).out, Catch::Contains("cafe0001"));
+  CHECK(fixture.service.kernel().title() == "mine");
+  CHECK(fixture.service.kernel().source() == "/* warpsmith-plan {} */\n");
+  CHECK(fixture.Run({"cancel", "3f2a91c0"}).code == 0);
+  CHECK(fixture.service.cancelled() == "3f2a91c0");
+}
+
+TEST_CASE("watch follows to the end, over a break, and tells how it went", "[unit]") {
+  Fixture fixture;
+  fixture.service.BreakStreams(1);
+  Result result = fixture.Run({"watch", "3f2a91c0", "--summary"});
+  CHECK(result.code == kExitOk);
+  CHECK_THAT(result.err, Catch::Contains("round 1/2") && Catch::Contains("c0ffee12 is correct"));
+  CHECK_THAT(result.out, Catch::Contains("Trajectory") && Catch::Contains("warpsmith show c0ffee12 --source"));
+  result = fixture.Run({"watch", "--json"});
+  std::istringstream lines(result.out);
+  int events = 0;
+  for (std::string line; std::getline(lines, line); ++events) CHECK(Json::parse(line).contains("search"));
+  CHECK(events == 3);
+
+  CHECK(Fixture(Ending::kNoKernel).Run({"watch"}).code == kExitNothing);
+  Result failed = Fixture(Ending::kFailed).Run({"watch"});
+  CHECK(failed.code == kExitFailed);
+  CHECK_THAT(failed.out, Catch::Contains("has no class Model"));
+  SetInterruptedForTest();
+  CHECK(Fixture(Ending::kNever).Run({"watch"}).code == kExitInterrupted);
+  ClearInterrupt();
+}
+
+TEST_CASE("run against a coordinator elsewhere writes the winner", "[unit]") {
+  Fixture fixture;
+  const std::string output = (fixture.folder.path() / "sub/best.cu").string();
+  Result result = fixture.Run({"run", fixture.problem, "--output", output});
+  INFO(result.err);
+  CHECK(result.code == kExitOk);
+  CHECK_THAT(result.out, Catch::Contains("winner: " + output));
+  CHECK(*ReadFile(output) == FakeCandidate().source());
+  const Json json = fixture.RunJson({"run", fixture.problem, "--output", output});
+  CHECK(json["winner_file"] == output);
+  CHECK(json["search"]["state"] == "SEARCH_STATE_DONE");
+  Fixture none(Ending::kNoKernel);
+  CHECK(none.Run({"run", none.problem}).code == kExitNothing);
+}
+
+TEST_CASE("what is not there and who does not answer", "[unit]") {
+  Fixture fixture;
+  Result result = fixture.Run({"tree", "ffffffff"});
+  CHECK(result.code == kExitNothing);
+  CHECK_THAT(result.err, Catch::Contains("there is no search ffffffff"));
+  CHECK(fixture.Run({"show", "ffffffff"}).code == kExitNothing);
+  CHECK(fixture.Run({"watch", "ffffffff"}).code == kExitNothing);
+
+  const std::string nobody = "unix:" + (fixture.folder.path() / "nobody.sock").string();
+  result = fixture.Bare({"status", "--coordinator", nobody});
+  CHECK(result.code == kExitUnreachable);
+  CHECK_THAT(result.err, Catch::Contains(nobody) && Catch::Contains("warpsmith up"));
+  result = fixture.Bare({"status", "--json", "--coordinator", nobody});
+  CHECK(Json::parse(result.err)["error"]["exit_code"] == kExitUnreachable);
+  result = fixture.Bare({"status", "--data-dir", (fixture.folder.path() / "empty").string()});
+  CHECK(result.code == kExitUnreachable);
+  CHECK_THAT(result.err, Catch::Contains("no coordinator runs in"));
+  setenv("WARPSMITH_COORDINATOR", fixture.address.c_str(), 1);
+  CHECK(fixture.Bare({"status"}).code == kExitOk);
+  unsetenv("WARPSMITH_COORDINATOR");
+}
+
+TEST_CASE("evaluate hands both files to the evaluator and prints its verdict", "[unit]") {
+  Fixture fixture;
+  v1::Outcome outcome = v1::OUTCOME_OK;
+  EvaluateOptions seen;
+  const LocalEvaluator evaluator = [&](const EvaluateOptions& options, const std::string& problem,
+                                       const std::string& kernel) -> absl::StatusOr<LocalEvaluation> {
+    seen = options;
+    CHECK(problem == "class Model: pass\n");
+    CHECK(kernel == "/* warpsmith-plan {} */\n");
+    LocalEvaluation result;
+    result.problem.set_name(options.problem_name);
+    result.evaluation = FakeCandidate().evaluation();
+    result.evaluation.set_outcome(outcome);
+    return result;
+  };
+  Result result =
+      fixture.Bare({"evaluate", fixture.problem, fixture.kernel, "--accept", "bf16", "--eval-mode"}, evaluator);
+  CHECK(result.code == kExitOk);
+  CHECK_THAT(result.out, Catch::Contains("problem layer_norm") && Catch::Contains("verdict: ok"));
+  CHECK(seen.accepted == std::vector<v1::PrecisionClass>{v1::PRECISION_CLASS_BF16});
+  CHECK(seen.intake.eval_mode());
+  outcome = v1::OUTCOME_WRONG_OUTPUT;
+  result = fixture.Bare({"evaluate", fixture.problem, fixture.kernel, "--json"}, evaluator);
+  CHECK(result.code == kExitNothing);
+  CHECK(Json::parse(result.out)["evaluation"]["outcome"] == "OUTCOME_WRONG_OUTPUT");
+  outcome = v1::OUTCOME_INFRA_ERROR;
+  CHECK(fixture.Bare({"evaluate", fixture.problem, fixture.kernel}, evaluator).code == kExitFailed);
+}
+
+TEST_CASE("doctor names a remedy for everything that is not well", "[unit]") {
+  Fixture fixture;
+  const Result result = fixture.Bare({"doctor", "--json", "--data-dir", fixture.folder.path().string()});
+  const Json json = Json::parse(result.out);
+  CHECK(result.code == (json["ok"].get<bool>() ? kExitOk : kExitFailed));
+  std::vector<std::string> names;
+  for (const Json& check : json["checks"]) {
+    names.push_back(check["check"]);
+    INFO(check.dump());
+    CHECK((check["level"] == "ok") == check["remedy"].get<std::string>().empty());
+  }
+  CHECK(names == std::vector<std::string>{"programs", "postgresql", "python", "gpu", "nvrtc", "g++", "landlock",
+                                          "seccomp", "/dev/shm", "data dir"});
+}
+
+}  // namespace warpsmith::cli

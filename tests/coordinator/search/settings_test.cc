@@ -1,0 +1,52 @@
+#include "coordinator/search/settings.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+namespace warpsmith::search {
+
+TEST_CASE("presets and defaults", "[unit]") {
+  v1::SearchSettings settings;
+  auto values = ResolveSettings(settings);
+  REQUIRE(values.ok());
+  CHECK(values->strategy == "branching");
+  CHECK(values->rounds == 5);
+  CHECK(values->parents == 3);
+  CHECK(values->ideas == 3);
+  CHECK(values->implementations == 3);
+  CHECK(values->repairs == 2);
+  CHECK(values->round_deadline_seconds == 1800);
+  CHECK(values->round_close_share == 0.9);
+
+  settings.set_preset("quick");
+  settings.set_implementations(7);
+  settings.set_repairs(-1);
+  values = ResolveSettings(settings);
+  REQUIRE(values.ok());
+  CHECK(values->parents == 2);
+  CHECK(values->ideas == 2);
+  CHECK(values->implementations == 7);
+  CHECK(values->repairs == 0);
+
+  settings.set_preset("deep");
+  CHECK(ResolveSettings(settings)->parents == 4);
+}
+
+TEST_CASE("a wrong setting is named", "[unit]") {
+  v1::SearchSettings settings;
+  std::string field;
+  SECTION("strategy") { settings.set_strategy(field = "greedy"); }
+  SECTION("preset") { settings.set_preset(field = "huge"); }
+  SECTION("rounds") { settings.set_rounds(-1), field = "settings.rounds"; }
+  SECTION("parents") { settings.set_parents(65), field = "settings.parents"; }
+  SECTION("repairs") { settings.set_repairs(-2), field = "settings.repairs"; }
+  SECTION("max_usd") { settings.set_max_usd(-1), field = "settings.max_usd"; }
+  SECTION("max_gpu_hours") { settings.set_max_gpu_hours(std::numeric_limits<double>::quiet_NaN()), field = "max_gpu"; }
+  SECTION("deadline") { settings.set_round_deadline_seconds(-5), field = "round_deadline_seconds"; }
+  SECTION("share") { settings.set_round_close_share(1.5), field = "round_close_share"; }
+  auto values = ResolveSettings(settings);
+  REQUIRE(!values.ok());
+  CHECK_THAT(Message(values.status()), Catch::Contains(field));
+}
+
+}  // namespace warpsmith::search

@@ -1,0 +1,77 @@
+"""Processes killed in mid-search: the search ends, and every task is recorded once."""
+import os
+import time
+import unittest
+
+from cluster import Cluster
+
+
+class Killed(unittest.TestCase):
+    def run_search(self, harm, workers=2, rounds=2):
+        """Submits, lets `harm(cluster, search_id)` do its worst once work is under way, and checks the end."""
+        with Cluster(workers=workers, lease_seconds=3) as cluster:
+            search_id = cluster.submit("softmax", "--rounds", str(rounds), "--preset", "quick")
+            harm(cluster, search_id)
+            search = cluster.wait_for_end(search_id, 240)
+            self.assertEqual(search["state"], "SEARCH_STATE_DONE", search.get("error"))
+            self.assertGreater(search["best_ms"], 0)
+            self.assertEqual("0", cluster.sql("select count(*) from task where state not in ('done', 'cancelled')"))
+            self.assertEqual("0", cluster.sql(
+                "select count(*) from (select candidate_id from evaluation group by 1 having count(*) > 1) twice"))
+            self.assertEqual("0", cluster.sql(
+                "select count(*) from candidate c where state = 'done' and not exists "
+                "(select 1 from evaluation e where e.candidate_id = c.id)"))
+            self.assertEqual("0", cluster.sql(
+                "select count(*) from (select idea_id, idx, repair_attempt, coalesce(repair_of, '') r from candidate "
+                "where idea_id is not null group by 1, 2, 3, 4 having count(*) > 1) twice"))
+
+    @staticmethod
+    def wait_for_evaluation(cluster, search_id, count=1):
+        Cluster.wait(lambda: int(cluster.sql("select count(*) from task where kind = 'evaluate' and state = 'running'")
+                                 or 0) >= count, "an evaluation", 120)
+
+    def test_worker_killed_in_mid_evaluation(self):
+        def harm(cluster, search_id):
+            for _ in range(2):
+                self.wait_for_evaluation(cluster, search_id)
+                holder = cluster.sql("select owner_worker from task where kind = 'evaluate' and state = 'running' "
+                                     "limit 1") or "w0"
+                number = int(holder[1:])
+                cluster.kill(f"worker{number}")
+                cluster.start_worker(number)
+
+        self.run_search(harm)
+
+    def test_gateway_killed_in_mid_reply(self):
+        def harm(cluster, search_id):
+            Cluster.wait(lambda: cluster.sql("select count(*) from task where kind in ('implement', 'propose') and "
+                                             "state = 'running'") not in ("", "0"), "a model call", 120)
+            cluster.kill("gateway")
+            time.sleep(1)
+            cluster.start_gateway()
+
+        self.run_search(harm)
+
+    def test_coordinator_killed_and_restarted(self):
+        def harm(cluster, search_id):
+            for _ in range(2):
+                self.wait_for_evaluation(cluster, search_id)
+                cluster.kill("coordinator")
+                time.sleep(0.5)
+                cluster.start_coordinator()
+
+        self.run_search(harm)
+
+    def test_database_killed_and_restarted(self):
+        def harm(cluster, search_id):
+            self.wait_for_evaluation(cluster, search_id)
+            cluster.stop("postgres", 3)  # SIGQUIT: immediate shutdown, as a crash
+            time.sleep(1)
+            cluster.start_postgres()
+
+        self.run_search(harm)
+
+
+if __name__ == "__main__":
+    os.chdir("/")
+    unittest.main(verbosity=2)
