@@ -50,7 +50,9 @@ bool Measurement::Measure(v1::Timing& timing, v1::Evaluation& evaluation) {
     double each = std::max(timing.median_ms(), 1e-3);
     int wanted = enough ? options_.max_samples : options_.min_samples;
     int more = std::min(static_cast<int>(options_.max_seconds * 200 / each), wanted - timing.samples());
-    more = (std::max(more, 1) + slots_ - 1) / slots_ * slots_;
+    more = std::min((std::max(more, 1) + slots_ - 1) / slots_, (options_.max_samples - timing.samples()) / slots_) *
+           slots_;
+    if (more == 0) break;
     int before = timing.samples();
     if (!Sample(0, more, timing, evaluation)) return false;
     for (int i = before; i < timing.samples(); ++i) spent_ms += timing.sample_ms(i);

@@ -191,6 +191,8 @@ TEST_CASE("a coordinator stopped and started in mid-search goes on, each task re
     REQUIRE(cluster.Eventually([&] { return cluster.Query("SELECT count(*) > " + ideas + " FROM candidate") == "t"; }));
     cluster.StopCoordinator();
     cluster.StartCoordinator();
+    // A restart that the worker did not notice would test nothing.
+    REQUIRE(cluster.Eventually([&] { return worker->connections() >= restart + 2; }));
   }
   const v1::Search search = cluster.Finished(id);
   CHECK(search.state() == v1::SEARCH_STATE_DONE);

@@ -17,7 +17,7 @@ class Killed(unittest.TestCase):
             self.assertGreater(search["best_ms"], 0)
             self.assertEqual("0", cluster.sql("select count(*) from task where state not in ('done', 'cancelled')"))
             self.assertEqual("0", cluster.sql(
-                "select count(*) from (select candidate_id from evaluation group by 1 having count(*) > 1) twice"))
+                "select count(*) from (select candidate_id, stage from evaluation group by 1, 2 having count(*) > 1) twice"))
             self.assertEqual("0", cluster.sql(
                 "select count(*) from candidate c where state = 'done' and not exists "
                 "(select 1 from evaluation e where e.candidate_id = c.id)"))

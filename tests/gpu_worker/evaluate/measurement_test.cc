@@ -77,14 +77,16 @@ TEST_CASE("a steady time is measured with few samples and believed", "[unit]") {
   REQUIRE(f.Measure());
   CHECK(f.timing.median_ms() == Approx(1));
   CHECK(f.timing.host_clock_ms() == Approx(1));
-  CHECK(f.timing.samples() == 10);
+  CHECK(f.timing.samples() >= 10);
+  CHECK(f.timing.samples() <= 12);  // whole turns of the slots
 }
 
 TEST_CASE("a noisy time takes more samples, up to the cap", "[unit]") {
   Fixture f;
   f.executor.noise = 0.01;
   REQUIRE(f.Measure());
-  CHECK(f.timing.samples() == 200);
+  CHECK(f.timing.samples() <= 200);
+  CHECK(f.timing.samples() >= 198);
   CHECK(f.timing.median_ms() == Approx(1));
 }
 
