@@ -138,7 +138,8 @@ Prepared Prepare(const ChildOptions& options) {
   for (const std::string& argument : options.arguments) prepared.argv.push_back(const_cast<char*>(argument.c_str()));
   prepared.argv.push_back(nullptr);
   if (options.environment) {
-    for (auto& [name, value] : *options.environment) prepared.environment_text.push_back(name + "=" + value);
+    for (auto& [name, value] : *options.environment)
+      prepared.environment_text.push_back(fmt::format("{}={}", name, value));
     for (std::string& text : prepared.environment_text) prepared.envp.push_back(text.data());
   }
   prepared.envp.push_back(nullptr);

@@ -176,7 +176,7 @@ absl::Status FilterCalls(SyscallPolicy policy) {
   filter.Add(SCMP_ACT_ALLOW, kOpenDescriptors);
   filter.Add(SCMP_ACT_ALLOW, kOpenFiles);
   // The C library signals itself in abort() and raise(); a group or another process is out of reach.
-  filter.AddIf(SCMP_ACT_ALLOW, "tgkill", SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid())));
+  filter.AddIf(SCMP_ACT_ALLOW, "tgkill", {0, SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid()), 0});
   if (policy == SyscallPolicy::kCompiler) {
     filter.Add(SCMP_ACT_ALLOW, {"clone",
                                 "clone3",

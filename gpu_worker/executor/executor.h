@@ -55,8 +55,8 @@ struct RunReport {
   // OK, TIMEOUT, ILLEGAL_ACCESS, LAUNCH_ERROR, OUT_OF_MEMORY, NEEDS_GPU or INFRA_ERROR. After any but OK the process is
   // gone, and every later call gives the same report.
   v1::Outcome outcome = v1::OUTCOME_UNSPECIFIED;
-  std::string message;          // names the step and its kernel's symbol; what the kernel printed, if anything
-  double device_seconds = 0;    // by the executor's clock, all runs together: the candidate could forge it
+  std::string message;        // names the step and its kernel's symbol; what the kernel printed, if anything
+  double device_seconds = 0;  // by the executor's clock, all runs together: the candidate could forge it
   // By the caller around the call: of the emulated device the child's processor time, by the kernel's account.
   double host_seconds = 0;
   std::vector<double> samples;  // by the executor's clock, one a run

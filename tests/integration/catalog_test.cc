@@ -1,0 +1,119 @@
+// The honest suite: every recipe of the catalog, through the catalog provider and the real evaluator, on the problems
+// that it is for. Each idea with each of its settings must be right at the fp32 class.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <iostream>
+#include <set>
+
+#include "common/file.h"
+#include "llm_gateway/catalog/recipe.h"
+#include "llm_gateway/providers/catalog_provider.h"
+#include "tests/gpu_worker/evaluate/testing.h"
+
+namespace warpsmith {
+namespace {
+
+using gateway::CatalogProvider;
+
+const std::vector<gateway::Recipe>& Recipes() {
+  static const std::vector<gateway::Recipe> recipes = [] {
+    auto folder = FindShare("llm_gateway/catalog/recipes");
+    REQUIRE(folder.ok());
+    auto loaded = gateway::LoadRecipes(*folder);
+    INFO(Message(loaded.status()));
+    REQUIRE(loaded.ok());
+    return *loaded;
+  }();
+  return recipes;
+}
+
+v1::ProblemContext ContextOf(const std::string& problem) {
+  v1::ProblemContext context;
+  *context.mutable_problem() = evaluate::ProblemForTest(problem);
+  context.mutable_device()->set_emulated(true);
+  context.mutable_device()->set_device_class("emulated");
+  return context;
+}
+
+// Everything that the catalog has for a problem, asked for as a search would, until it has no more.
+std::vector<v1::Idea> AllIdeas(CatalogProvider& catalog, const v1::ProblemContext& context) {
+  std::vector<v1::Idea> ideas;
+  gateway::Cancellation cancellation;
+  v1::ProposeIdeasRequest request;
+  *request.mutable_context() = context;
+  request.set_count(3);
+  for (int call = 0; call < 20; ++call) {
+    v1::ProposeIdeasReply reply = catalog.ProposeIdeas(request, cancellation);
+    if (reply.ideas_size() == 0) break;
+    for (const v1::Idea& idea : reply.ideas()) {
+      ideas.push_back(idea);
+      v1::TriedIdea* tried = request.add_tried();
+      *tried->mutable_idea() = idea;
+      tried->set_outcome("ok");
+      tried->set_best_ms(1);
+    }
+  }
+  return ideas;
+}
+
+void CheckProblem(const std::string& problem, int max_settings) {
+  CatalogProvider catalog("catalog", Recipes());
+  gateway::Cancellation cancellation;
+  v1::ProblemContext context = ContextOf(problem);
+  std::vector<v1::Idea> ideas = AllIdeas(catalog, context);
+  INFO(problem);
+  CHECK(ideas.size() >= 2);
+  double first = 0, best = 0;
+  for (const v1::Idea& idea : ideas) {
+    v1::ImplementIdeaRequest request;
+    *request.mutable_context() = context;
+    *request.mutable_idea() = idea;
+    request.set_count(max_settings);
+    for (int index = 0; index < max_settings; ++index) {
+      v1::Implementation implementation = catalog.Implement(request, index, cancellation);
+      if (implementation.status() == "exhausted") break;
+      INFO(problem << " / " << idea.catalog_key() << " / setting " << index << "\n" << implementation.message());
+      REQUIRE(implementation.status() == "ok");
+      v1::Evaluation evaluation = evaluate::EvaluateForTest(problem, implementation.source());
+      INFO(evaluation.message() << "\n" << implementation.source());
+      CHECK(evaluate::OutcomeName(evaluation.outcome()) == "ok");
+      CHECK(evaluation.reached() == v1::PRECISION_CLASS_FP32);
+      double ms = evaluation.timing().median_ms();
+      if (ms > 0 && first == 0) first = ms;
+      if (ms > 0 && (best == 0 || ms < best)) best = ms;
+    }
+  }
+  std::cout << fmt::format("{:20} {} ideas, first {:.3f} ms, best {:.3f} ms (emulated)\n", problem, ideas.size(), first,
+                           best);
+}
+
+TEST_CASE("each recipe has four ideas in three categories, each with two settings", "[unit]") {
+  CHECK(Recipes().size() >= 6);
+  for (const gateway::Recipe& recipe : Recipes()) {
+    INFO(recipe.name);
+    std::set<std::string> categories;
+    for (const gateway::RecipeIdea& idea : recipe.ideas) {
+      categories.insert(idea.idea.category());
+      CHECK(idea.settings.size() >= 2);
+    }
+    CHECK(recipe.ideas.size() >= 4);
+    CHECK(categories.size() >= 3);
+  }
+}
+
+TEST_CASE("every idea with every setting is right on its family's problem", "[honest]") {
+  for (const char* problem : {"softmax", "layer_norm", "matmul", "conv2d_bias", "gelu", "sum_dimension"}) {
+    CheckProblem(problem, 3);
+  }
+}
+
+TEST_CASE("ideas that claim to hold for odd shapes do", "[honest]") {
+  for (const char* problem :
+       {"softmax_odd", "layer_norm_mean1000", "matmul_odd", "conv2d_bias_strided", "relu", "sum_dimension_last"}) {
+    CheckProblem(problem, 1);
+  }
+}
+
+}  // namespace
+}  // namespace warpsmith
