@@ -195,6 +195,26 @@ int PollTimeout(TimePoint deadline) {
 
 void SetNonBlocking(int descriptor) { fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK); }
 
+// write(2) to a pipe whose reader may be gone: an error, never the signal that ends a process, whatever the program has
+// done about SIGPIPE.
+ssize_t WriteQuietly(int descriptor, const char* data, size_t size) {
+  sigset_t pipe_signal, before, pending;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  sigpending(&pending);
+  bool was_pending = sigismember(&pending, SIGPIPE) == 1;
+  pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  ssize_t n = write(descriptor, data, size);
+  int error = errno;
+  if (n < 0 && error == EPIPE && !was_pending) {
+    timespec none{};
+    sigtimedwait(&pipe_signal, nullptr, &none);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return n;
+}
+
 // Reads what is there; false at the end of the stream.
 bool Drain(int descriptor, std::string& out, size_t limit, bool& truncated) {
   char chunk[65536];
@@ -253,7 +273,7 @@ absl::StatusOr<ChildExit> RunChild(const ChildOptions& options, std::string_view
     if (ready == 0 && ended()) break;
     if (ready <= 0) continue;
     if (polls[0].revents) {
-      ssize_t n = write(in.write, input.data(), std::min<size_t>(input.size(), 65536));
+      ssize_t n = WriteQuietly(in.write, input.data(), std::min<size_t>(input.size(), 65536));
       if (n > 0) input.remove_prefix(n);
       if (n < 0 && errno != EAGAIN && errno != EINTR) Pipe::CloseEnd(in.write);
     }
@@ -312,7 +332,7 @@ absl::Status ChildProcess::Write(std::string_view data, Duration limit) {
   TimePoint deadline = RealClock().Now() + limit;
   while (!data.empty()) {
     if (input_ < 0) return Unavailable("the child's input is closed");
-    ssize_t n = write(input_, data.data(), data.size());
+    ssize_t n = WriteQuietly(input_, data.data(), data.size());
     if (n > 0) {
       data.remove_prefix(n);
       continue;

@@ -70,6 +70,8 @@ absl::StatusOr<std::unique_ptr<LocalEvaluator>> LocalEvaluator::Create(const Loc
   evaluator.run_limit_seconds = options.run_limit_seconds;
   evaluator.measurement.max_seconds = options.measure_seconds;
   evaluator.measurement.clock_tolerance = 0.5;  // decision record 0003
+  evaluator.measurement.min_samples = 6;
+  evaluator.measurement.screen_samples = 2;
   parts->evaluator =
       std::make_unique<Evaluator>(evaluator, parts->compiler, parts->executors, parts->oracle, RealClock());
   return std::unique_ptr<LocalEvaluator>(new LocalEvaluator(std::move(parts)));

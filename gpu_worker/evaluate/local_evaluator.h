@@ -19,7 +19,7 @@ struct LocalEvaluatorOptions {
   std::filesystem::path cache_folder;  // compiled artifacts
   bool use_toolkit = true;             // false: as if there were no NVRTC
   double run_limit_seconds = 20;       // one run of a plan
-  double measure_seconds = 1;          // of one measurement's samples
+  double measure_seconds = 0.4;        // of one measurement; the emulated device is not worth more
 };
 
 class LocalEvaluator {

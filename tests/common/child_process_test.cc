@@ -95,6 +95,16 @@ TEST_CASE("a lasting child is talked to line by line", "[unit]") {
   CHECK((*child)->ReadLine(1s).status().code() == absl::StatusCode::kUnavailable);
 }
 
+TEST_CASE("a child that does not want its input is no danger to us", "[unit]") {
+  auto exit = RunChild(Shell("exec 0<&-; sleep 0.1; echo done"), std::string(1 << 20, 'x'), 10s);
+  REQUIRE(exit.ok());
+  CHECK(exit->standard_output == "done\n");
+  auto child = ChildProcess::Start(Shell("exec 0<&-; echo closed; sleep 10"));
+  REQUIRE(child.ok());
+  CHECK(*(*child)->ReadLine(5s) == "closed");
+  CHECK((*child)->Write("x", 1s).code() == absl::StatusCode::kUnavailable);
+}
+
 TEST_CASE("a child that ignores SIGTERM is stopped all the same", "[unit]") {
   auto child = ChildProcess::Start(Shell("trap '' TERM; echo ready; while :; do sleep 1; done"));
   REQUIRE(child.ok());

@@ -9,6 +9,7 @@ import pwd
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -158,3 +159,33 @@ class Cluster:
             if time.monotonic() > end:
                 raise AssertionError(f"{what} is not ready after {seconds} s")
             time.sleep(0.05)
+
+
+def start_fake_model(test, candidates, script=None):
+    """Runs tests/support/fake_openai_server.py (a fake model, real HTTP) until the test's end, with files of the honest
+    corpus; `script`: its actions for every request. Returns a gateway.yaml that knows it."""
+    folder = tempfile.mkdtemp(prefix="ws-fake-", dir="/tmp")
+    test.addCleanup(shutil.rmtree, folder)
+    port_file = folder + "/port"
+    arguments = [sys.executable, os.path.join(SOURCE, "tests/support/fake_openai_server.py"), "--port-file", port_file]
+    for name, files in candidates.items():
+        for file in files:
+            arguments += ["--candidate", f"{name}={SOURCE}/tests/corpus/honest/{file}"]
+    if script:
+        with open(folder + "/script.json", "w") as out:
+            json.dump({"scripted": script}, out)
+        arguments += ["--script", folder + "/script.json"]
+    server = subprocess.Popen(arguments, start_new_session=True)
+    test.addCleanup(server.wait)
+    test.addCleanup(server.kill)
+    Cluster.wait(lambda: os.path.exists(port_file) and os.path.getsize(port_file) > 0, "the fake server")
+    with open(port_file) as text:
+        port = text.read().strip()
+    return f"""
+models:
+  - name: fake
+    provider: openai_compatible
+    base_url: http://127.0.0.1:{port}{"/scripted" if script else ""}/v1
+    model: fake-model
+    api_key_env: FAKE_MODEL_KEY
+"""

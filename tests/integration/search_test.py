@@ -2,10 +2,9 @@
 import json
 import os
 import subprocess
-import sys
 import unittest
 
-from cluster import BIN, SOURCE, Cluster, problem
+from cluster import BIN, Cluster, start_fake_model
 
 
 def evaluations(tree):
@@ -66,15 +65,7 @@ class ModelSearch(unittest.TestCase):
     """The model is a fake: a local HTTP server that speaks the OpenAI chat format with streaming."""
 
     def test_search_through_the_chat_format(self):
-        port = start_fake_server(self, {"relu": ["relu_plain.cu", "relu_template.cu", "relu_three_dimensions.cu"]})
-        config = f"""
-models:
-  - name: fake
-    provider: openai_compatible
-    base_url: http://127.0.0.1:{port}/v1
-    model: fake-model
-    api_key_env: FAKE_MODEL_KEY
-"""
+        config = start_fake_model(self, {"relu": ["relu_plain.cu", "relu_template.cu", "relu_three_dimensions.cu"]})
         with Cluster(workers=1, gateway_config=config, environment={"FAKE_MODEL_KEY": "secret-of-the-test"}) as cluster:
             search_id = cluster.submit("relu", "--rounds", "2", "--preset", "quick")
             search = cluster.wait_for_end(search_id, 400)
@@ -87,23 +78,6 @@ models:
                 with open(f"{cluster.folder}/{log}.log") as text:
                     self.assertNotIn("secret-of-the-test", text.read())
             self.assertEqual("0", cluster.sql("select count(*) from llm_call where llm_call::text like '%secret-of%'"))
-
-
-def start_fake_server(test, candidates):
-    """Runs tests/support/fake_openai_server.py with files of the honest corpus; returns its port."""
-    port_file = f"/tmp/ws-fake-{os.getpid()}.port"
-    arguments = [sys.executable, os.path.join(SOURCE, "tests/support/fake_openai_server.py"), "--port-file", port_file]
-    for name, files in candidates.items():
-        for file in files:
-            arguments += ["--candidate", f"{name}={SOURCE}/tests/corpus/honest/{file}"]
-    server = subprocess.Popen(arguments, start_new_session=True)
-    test.addCleanup(server.wait)
-    test.addCleanup(server.kill)
-    Cluster.wait(lambda: os.path.exists(port_file) and os.path.getsize(port_file) > 0, "the fake server")
-    with open(port_file) as text:
-        port = text.read().strip()
-    os.unlink(port_file)
-    return port
 
 
 class CommandLine(unittest.TestCase):
