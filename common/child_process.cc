@@ -195,8 +195,20 @@ int PollTimeout(TimePoint deadline) {
 
 void SetNonBlocking(int descriptor) { fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK); }
 
-// write(2) to a pipe whose reader may be gone: an error, never the signal that ends a process, whatever the program has
-// done about SIGPIPE.
+// Reads what is there; false at the end of the stream.
+bool Drain(int descriptor, std::string& out, size_t limit, bool& truncated) {
+  char chunk[65536];
+  ssize_t n = read(descriptor, chunk, sizeof chunk);
+  if (n < 0) return errno == EINTR || errno == EAGAIN;
+  if (n == 0) return false;
+  size_t room = limit - std::min(limit, out.size());
+  if (static_cast<size_t>(n) > room) truncated = true;
+  out.append(chunk, std::min<size_t>(n, room));
+  return true;
+}
+
+}  // namespace
+
 ssize_t WriteQuietly(int descriptor, const char* data, size_t size) {
   sigset_t pipe_signal, before, pending;
   sigemptyset(&pipe_signal);
@@ -214,20 +226,6 @@ ssize_t WriteQuietly(int descriptor, const char* data, size_t size) {
   errno = error;
   return n;
 }
-
-// Reads what is there; false at the end of the stream.
-bool Drain(int descriptor, std::string& out, size_t limit, bool& truncated) {
-  char chunk[65536];
-  ssize_t n = read(descriptor, chunk, sizeof chunk);
-  if (n < 0) return errno == EINTR || errno == EAGAIN;
-  if (n == 0) return false;
-  size_t room = limit - std::min(limit, out.size());
-  if (static_cast<size_t>(n) > room) truncated = true;
-  out.append(chunk, std::min<size_t>(n, room));
-  return true;
-}
-
-}  // namespace
 
 std::string ChildExit::Describe() const {
   if (timed_out) return fmt::format("stopped at its deadline after {:.1f} s", seconds);

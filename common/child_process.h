@@ -53,6 +53,10 @@ struct ChildExit {
   std::string Describe() const;
 };
 
+// write(2) to a pipe whose reader may be gone: an error, never the signal that ends a process, whatever the program has
+// done about SIGPIPE.
+ssize_t WriteQuietly(int descriptor, const char* data, size_t size);
+
 // Runs a child to its end or the deadline; `input` goes to its standard input.
 absl::StatusOr<ChildExit> RunChild(const ChildOptions& options, std::string_view input, Duration deadline);
 

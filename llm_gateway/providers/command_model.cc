@@ -73,7 +73,7 @@ Completion CommandModel::Complete(const PromptRequest& request, const DeltaCallb
                        {input_open ? (*child)->input_descriptor() : -1, POLLOUT, 0}};
     if (poll(polls, 2, kPollMilliseconds) <= 0) continue;
     if (polls[1].revents != 0) {
-      ssize_t n = write((*child)->input_descriptor(), to_write.data(), std::min<size_t>(to_write.size(), 65536));
+      ssize_t n = WriteQuietly((*child)->input_descriptor(), to_write.data(), std::min<size_t>(to_write.size(), 65536));
       if (n > 0) to_write.remove_prefix(static_cast<size_t>(n));
       // A program that does not read all of its input may still answer.
       if ((n < 0 && errno != EAGAIN && errno != EINTR) || to_write.empty()) {
