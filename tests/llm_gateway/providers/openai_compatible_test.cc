@@ -270,6 +270,10 @@ TEST_CASE("failures: their class, their tries, and what to do", "[http]") {
     }
     if (std::string(row.scenario) == "closed") {
       CHECK(sent >= tries);
+    } else if (std::string(row.scenario) == "long_length") {
+      // The row before left bytes too many on a kept connection; a first try that meets them never reaches the server.
+      CHECK(sent + 1 >= tries);
+      CHECK(sent <= tries);
     } else {
       CHECK(sent == tries);
     }
