@@ -144,8 +144,16 @@ class Cluster:
 
     def wait_for_end(self, search_id, seconds):
         end = time.monotonic() + seconds
+        search = {"state": "unknown: no coordinator answered"}
         while time.monotonic() < end:
-            search = self.search(search_id)
+            # Right after a database or a coordinator came back nothing may answer yet: exit status 4, try again.
+            done = self.cli("tree", search_id, "--json", check=False)
+            if done.returncode not in (0, 4):
+                raise AssertionError(f"warpsmith tree: exit {done.returncode}\n{done.stdout}{done.stderr}")
+            if done.returncode == 4:
+                time.sleep(0.3)
+                continue
+            search = json.loads(done.stdout)["search"]
             if search["state"] in ("SEARCH_STATE_DONE", "SEARCH_STATE_FAILED", "SEARCH_STATE_CANCELLED"):
                 return search
             time.sleep(0.3)
