@@ -13,20 +13,20 @@
 #include <vector>
 
 #include "common/status.h"
-#include "gpu_worker/reference/buffer_file.h"
+#include "gpu_worker/reference/shared_buffer.h"
 #include "warpsmith/v1/evaluation.pb.h"
 #include "warpsmith/v1/execution.pb.h"
 
 namespace warpsmith::executor {
 
-// The oracle's files. The executor maps each whole, so that a write past the payload lands in a guard, where the oracle
-// finds it, or stops the candidate.
-using reference::BufferFile;
+// The oracle's memory. The executor maps each buffer whole, so that a write past the payload lands in a guard, where
+// the oracle finds it, or stops the candidate.
+using reference::SharedBuffer;
 
 struct ExecutorSpec {
   std::string artifact_path;
   v1::ExecutionPlan plan;
-  std::vector<std::vector<BufferFile>> slots;  // slots[s][b] for plan.buffers(b)
+  std::vector<std::vector<SharedBuffer>> slots;  // slots[s][b] for plan.buffers(b)
   // What the process may map beyond its own code and the buffers: stacks, the candidate's heap; 0: 2 GiB.
   int64_t address_space_bytes = 0;
 };
@@ -49,6 +49,7 @@ struct TimeRequest {
   int samples = 10;
   double limit_seconds = 10;  // for all of it
   bool cold = true;           // caches flushed before every run
+  bool poison = true;         // GPU: outputs and scratch get a fresh NaN pattern before every cold run
 };
 
 struct RunReport {
@@ -57,9 +58,12 @@ struct RunReport {
   v1::Outcome outcome = v1::OUTCOME_UNSPECIFIED;
   std::string message;        // names the step and its kernel's symbol; what the kernel printed, if anything
   double device_seconds = 0;  // by the executor's clock, all runs together: the candidate could forge it
-  // By the caller around the call: of the emulated device the child's processor time, by the kernel's account.
+  // By the caller around the call: wall time; of the emulated device the child's processor time, by the kernel's
+  // account.
   double host_seconds = 0;
   std::vector<double> samples;  // by the executor's clock, one a run
+  std::string launch_mode;      // "graph" or "stream"; empty on the emulated device
+  double prepare_seconds = 0;   // of the plan's prepare steps, by the executor's clock
 };
 
 class Executor {
@@ -74,6 +78,10 @@ class ExecutorFactory {
   virtual ~ExecutorFactory() = default;
   // InvalidArgument: the spec is inconsistent; else the machine's fault.
   virtual absl::StatusOr<std::unique_ptr<Executor>> Start(const ExecutorSpec& spec) = 0;
+  // While quiet, no new process is made ready: its start would disturb what is being timed.
+  virtual void SetQuiet(bool /*quiet*/) {}
+  // A child could not be ended: the device needs a person.
+  virtual bool Wedged() const { return false; }
 };
 
 }  // namespace warpsmith::executor

@@ -34,7 +34,7 @@ bool IsExecutorOutcome(v1::Outcome outcome) {
 
 absl::Status CheckSpec(const ExecutorSpec& spec) {
   if (spec.slots.empty()) return InvalidArgument("an executor needs at least one slot of buffers");
-  for (const std::vector<BufferFile>& slot : spec.slots) {
+  for (const std::vector<SharedBuffer>& slot : spec.slots) {
     if (slot.size() != static_cast<size_t>(spec.plan.buffers_size())) {
       return InvalidArgument(
           fmt::format("a slot has {} buffers, the plan has {}", slot.size(), spec.plan.buffers_size()));
@@ -57,9 +57,9 @@ std::string EncodeSpec(const ExecutorSpec& spec, const std::string& nonce) {
   message.set_artifact_path(spec.artifact_path);
   *message.mutable_plan() = spec.plan;
   message.set_address_space_bytes(spec.address_space_bytes);
-  for (const std::vector<BufferFile>& slot : spec.slots) {
+  for (const std::vector<SharedBuffer>& slot : spec.slots) {
     wire::Slot* target = message.add_slots();
-    for (const BufferFile& file : slot) {
+    for (const SharedBuffer& file : slot) {
       wire::Buffer* buffer = target->add_buffers();
       buffer->set_path(file.path);
       buffer->set_payload_offset(file.payload_offset);

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "common/status.h"
-#include "gpu_worker/reference/buffer_file.h"
+#include "gpu_worker/reference/shared_buffer.h"
 #include "warpsmith/v1/evaluation.pb.h"
 #include "warpsmith/v1/execution.pb.h"
 #include "warpsmith/v1/problem.pb.h"
@@ -58,6 +58,7 @@ struct ReferenceTime {
   double median_ms = 0;
   double spread = 0;  // interquartile range over median
   int samples = 0;
+  std::vector<double> samples_ms;
 };
 
 class Oracle {
@@ -72,15 +73,28 @@ class Oracle {
   virtual absl::Status Load(const std::string& problem_id, const std::string& name, const std::string& source,
                             const v1::IntakeSettings& settings, const v1::ProblemSignature& signature) = 0;
 
-  // One file a slot and buffer of the plan, in `directory`; result[slot][buffer index].
-  virtual absl::StatusOr<std::vector<std::vector<BufferFile>>> Prepare(const std::string& directory,
-                                                                       const v1::ExecutionPlan& plan, int slots) = 0;
+  // A buffer for each slot and buffer of the plan, files in `directory`; result[slot][buffer index]. At least one slot
+  // and at most `slots`: as many as memory allows.
+  virtual absl::StatusOr<std::vector<std::vector<SharedBuffer>>> Prepare(const std::string& directory,
+                                                                         const v1::ExecutionPlan& plan, int slots) = 0;
 
+  // Costs no new inputs where the slot still holds those of this seed and distribution.
   virtual absl::Status BeginTrial(const TrialRequest& request) = 0;
   virtual absl::StatusOr<JudgeReport> Judge(const JudgeRequest& request) = 0;
 
   // The problem's eager time again, sampled for about `seconds`.
   virtual absl::StatusOr<ReferenceTime> TimeReference(double seconds) = 0;
+
+  // Waits for the device and gives back what PyTorch holds beyond need: before anything is timed.
+  virtual absl::Status Quiesce() { return absl::OkStatus(); }
+
+  // Times the module itself by each of the methods named (v1.Baseline.name), in a process that ends with the call.
+  virtual absl::StatusOr<std::vector<v1::Baseline>> Baselines(const std::string& /*name*/,
+                                                              const std::string& /*source*/,
+                                                              const v1::IntakeSettings& /*settings*/,
+                                                              const std::vector<std::string>& /*names*/) {
+    return std::vector<v1::Baseline>{};
+  }
 
   // Forgets the buffers; the problem stays loaded.
   virtual absl::Status Release() = 0;

@@ -58,14 +58,14 @@ absl::StatusOr<v1::IntakeResult> IntakeFromJson(const Json& reply) {
   return result;
 }
 
-absl::StatusOr<std::vector<std::vector<BufferFile>>> PlacesFromJson(const Json& reply) {
-  std::vector<std::vector<BufferFile>> slots;
+absl::StatusOr<std::vector<std::vector<SharedBuffer>>> PlacesFromJson(const Json& reply) {
+  std::vector<std::vector<SharedBuffer>> slots;
   const auto found = reply.find("slots");
   if (found == reply.end() || !found->is_array()) return Wrong("no slots");
   for (const Json& slot : *found) {
-    std::vector<BufferFile>& files = slots.emplace_back();
+    std::vector<SharedBuffer>& files = slots.emplace_back();
     for (const Json& place : slot) {
-      BufferFile file;
+      SharedBuffer file;
       file.path = place.value("path", "");
       file.payload_offset = place.value("payload_offset", int64_t{-1});
       file.payload_bytes = place.value("payload_bytes", int64_t{-1});

@@ -17,7 +17,7 @@ Json BuffersToJson(const v1::ExecutionPlan& plan);
 Json AcceptedToJson(const std::vector<v1::PrecisionClass>& accepted);
 
 absl::StatusOr<v1::IntakeResult> IntakeFromJson(const Json& reply);
-absl::StatusOr<std::vector<std::vector<BufferFile>>> PlacesFromJson(const Json& reply);
+absl::StatusOr<std::vector<std::vector<SharedBuffer>>> PlacesFromJson(const Json& reply);
 absl::StatusOr<JudgeReport> ReportFromJson(const Json& reply);
 absl::StatusOr<ReferenceTime> TimeFromJson(const Json& reply);
 

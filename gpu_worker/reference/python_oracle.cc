@@ -140,16 +140,16 @@ absl::Status PythonOracle::Load(const std::string& problem_id, const std::string
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::vector<BufferFile>>> PythonOracle::Prepare(const std::string& directory,
-                                                                           const v1::ExecutionPlan& plan, int slots) {
+absl::StatusOr<std::vector<std::vector<SharedBuffer>>> PythonOracle::Prepare(const std::string& directory,
+                                                                             const v1::ExecutionPlan& plan, int slots) {
   if (slots < 1) return InvalidArgument("slots must be at least 1");
   WARPSMITH_ASSIGN_OR_RETURN(
       const Json reply,
       Call({{"command", "prepare"}, {"directory", directory}, {"buffers", BuffersToJson(plan)}, {"slots", slots}},
            options_.command_deadline));
-  WARPSMITH_ASSIGN_OR_RETURN(std::vector<std::vector<BufferFile>> places, PlacesFromJson(reply));
+  WARPSMITH_ASSIGN_OR_RETURN(std::vector<std::vector<SharedBuffer>> places, PlacesFromJson(reply));
   if (places.size() != static_cast<size_t>(slots)) return Internal("the oracle prepared another number of slots");
-  for (const std::vector<BufferFile>& files : places) {
+  for (const std::vector<SharedBuffer>& files : places) {
     if (files.size() != static_cast<size_t>(plan.buffers_size())) return Internal("the oracle left out a buffer");
   }
   return places;

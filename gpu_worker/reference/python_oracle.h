@@ -35,8 +35,8 @@ class PythonOracle final : public Oracle {
                                           const v1::IntakeSettings& settings) override;
   absl::Status Load(const std::string& problem_id, const std::string& name, const std::string& source,
                     const v1::IntakeSettings& settings, const v1::ProblemSignature& signature) override;
-  absl::StatusOr<std::vector<std::vector<BufferFile>>> Prepare(const std::string& directory,
-                                                               const v1::ExecutionPlan& plan, int slots) override;
+  absl::StatusOr<std::vector<std::vector<SharedBuffer>>> Prepare(const std::string& directory,
+                                                                 const v1::ExecutionPlan& plan, int slots) override;
   absl::Status BeginTrial(const TrialRequest& request) override;
   absl::StatusOr<JudgeReport> Judge(const JudgeRequest& request) override;
   absl::StatusOr<ReferenceTime> TimeReference(double seconds) override;

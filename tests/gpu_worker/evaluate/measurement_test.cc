@@ -43,8 +43,8 @@ class NoOracle final : public reference::Oracle {
                     const v1::ProblemSignature&) override {
     return Internal("not here");
   }
-  absl::StatusOr<std::vector<std::vector<reference::BufferFile>>> Prepare(const std::string&, const v1::ExecutionPlan&,
-                                                                          int) override {
+  absl::StatusOr<std::vector<std::vector<reference::SharedBuffer>>> Prepare(const std::string&,
+                                                                            const v1::ExecutionPlan&, int) override {
     return Internal("not here");
   }
   absl::Status BeginTrial(const reference::TrialRequest&) override { return Internal("not here"); }

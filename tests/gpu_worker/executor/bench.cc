@@ -143,7 +143,7 @@ Executor& Bench::executor() {
   spec.plan = plan_;
   spec.address_space_bytes = address_space_;
   for (int s = 0; s < slots_; ++s) {
-    std::vector<BufferFile>& slot = spec.slots.emplace_back();
+    std::vector<SharedBuffer>& slot = spec.slots.emplace_back();
     for (uint32_t b = 0; b < contents_.size(); ++b) {
       std::string file(static_cast<size_t>(kGuard), '\0');
       file += contents_[b] + std::string(static_cast<size_t>(kGuard), '\0');

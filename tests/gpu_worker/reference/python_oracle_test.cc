@@ -22,7 +22,7 @@ const std::string kProblems = WARPSMITH_SOURCE_DIR "/tests/gpu_worker/reference/
 // What an executor does with a buffer file.
 class Mapping {
  public:
-  explicit Mapping(const BufferFile& file) : file_(file) {
+  explicit Mapping(const SharedBuffer& file) : file_(file) {
     const int descriptor = open(file.path.c_str(), O_RDWR | O_CLOEXEC);
     REQUIRE(descriptor >= 0);
     size_ = static_cast<size_t>(lseek(descriptor, 0, SEEK_END));
@@ -37,7 +37,7 @@ class Mapping {
   char* end() { return base_ + file_.payload_offset + file_.payload_bytes; }
 
  private:
-  BufferFile file_;
+  SharedBuffer file_;
   size_t size_ = 0;
   char* base_ = nullptr;
 };
@@ -45,7 +45,7 @@ class Mapping {
 constexpr int kRows = 96, kInputs = 128, kOutputs = 80;
 
 // A candidate of small_linear.py in plain C++: y = x W^T + b. Buffers in signature order, then scratch.
-void Linear(const std::vector<BufferFile>& files, int rows = kRows, bool bias = true) {
+void Linear(const std::vector<SharedBuffer>& files, int rows = kRows, bool bias = true) {
   Mapping x(files[0]), weight(files[1]), offset(files[2]), output(files[3]);
   for (int row = 0; row < rows; ++row) {
     for (int column = 0; column < kOutputs; ++column) {
@@ -88,7 +88,7 @@ class Session {
 
   absl::Status Load() { return oracle.Load("id", "small_linear", source, settings, signature); }
 
-  std::vector<std::vector<BufferFile>> Ready(int slots = 1) {
+  std::vector<std::vector<SharedBuffer>> Ready(int slots = 1) {
     REQUIRE(Load().ok());
     auto places = oracle.Prepare(directory.path().string(), plan, slots);
     CAPTURE(Message(places.status()));
@@ -141,8 +141,8 @@ TEST_CASE("an honest candidate passes on every distribution and in two slots", "
   }
 }
 
-v1::Outcome Outcome(Session& session, const std::vector<BufferFile>& files,
-                    void (*candidate)(const std::vector<BufferFile>&), JudgeReport* out = nullptr) {
+v1::Outcome Outcome(Session& session, const std::vector<SharedBuffer>& files,
+                    void (*candidate)(const std::vector<SharedBuffer>&), JudgeReport* out = nullptr) {
   REQUIRE(session.oracle.BeginTrial({}).ok());
   candidate(files);
   auto report = session.oracle.Judge({});
