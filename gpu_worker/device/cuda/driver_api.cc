@@ -35,11 +35,11 @@ absl::StatusOr<DriverApi> LoadTable() {
   }
   DriverApi api;
   const char* missing = nullptr;
-#define WARPSMITH_CUDA_LOAD(name)                                                          \
+#define FUNCTION(name)                                                                     \
   api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, WARPSMITH_SYMBOL(name))); \
   if (api.name == nullptr) missing = WARPSMITH_SYMBOL(name);
-  WARPSMITH_CUDA_DRIVER_FUNCTIONS(WARPSMITH_CUDA_LOAD)
-#undef WARPSMITH_CUDA_LOAD
+#include "gpu_worker/device/cuda/driver_functions.inc"
+#undef FUNCTION
   if (missing != nullptr) {
     return FailedPrecondition(fmt::format(
         "the NVIDIA driver has no {}; it is older than the CUDA headers of this build, so update the driver", missing));

@@ -11,41 +11,12 @@
 
 #include "common/status.h"
 
-// cuda.h maps these names to the newest version of each by macros; the symbol that is loaded is the mapped one.
-#define WARPSMITH_CUDA_DRIVER_FUNCTIONS(FUNCTION)                                                                     \
-  FUNCTION(cuInit)                                                                                                    \
-  FUNCTION(cuDriverGetVersion) FUNCTION(cuGetErrorName) FUNCTION(cuGetErrorString) FUNCTION(                          \
-      cuDeviceGetCount) FUNCTION(cuDeviceGet) FUNCTION(cuDeviceGetName) FUNCTION(cuDeviceGetUuid)                     \
-      FUNCTION(cuDeviceGetAttribute) FUNCTION(cuDeviceTotalMem) FUNCTION(cuDeviceGetPCIBusId) FUNCTION(               \
-          cuDevicePrimaryCtxRetain) FUNCTION(cuDevicePrimaryCtxRelease) FUNCTION(cuDevicePrimaryCtxSetFlags)          \
-          FUNCTION(cuCtxSetCurrent) FUNCTION(cuCtxGetCurrent) FUNCTION(cuCtxSynchronize) FUNCTION(                    \
-              cuCtxSetLimit) FUNCTION(cuCtxGetLimit) FUNCTION(cuCtxResetPersistingL2Cache) FUNCTION(cuMemGetInfo)     \
-              FUNCTION(cuMemAlloc) FUNCTION(cuMemFree) FUNCTION(cuMemsetD8Async) FUNCTION(cuMemsetD16Async) FUNCTION( \
-                  cuMemsetD32Async) FUNCTION(cuMemcpyDtoDAsync) FUNCTION(cuMemcpyHtoD) FUNCTION(cuMemcpyDtoH)         \
-                  FUNCTION(cuMemcpyDtoHAsync) FUNCTION(cuMemcpyHtoDAsync) FUNCTION(cuMemAllocHost)                    \
-                      FUNCTION(cuMemFreeHost) FUNCTION(cuIpcGetMemHandle) FUNCTION(cuIpcOpenMemHandle) FUNCTION(      \
-                          cuIpcCloseMemHandle) FUNCTION(cuModuleLoadData) FUNCTION(cuModuleLoadDataEx)                \
-                          FUNCTION(cuModuleUnload) FUNCTION(cuModuleGetFunction) FUNCTION(cuFuncGetAttribute)         \
-                              FUNCTION(cuFuncSetAttribute) FUNCTION(cuFuncGetParamInfo) FUNCTION(                     \
-                                  cuOccupancyMaxActiveBlocksPerMultiprocessor) FUNCTION(cuOccupancyMaxActiveClusters) \
-                                  FUNCTION(cuLaunchKernelEx) FUNCTION(cuLaunchKernel) FUNCTION(cuStreamCreate)        \
-                                      FUNCTION(cuStreamDestroy) FUNCTION(cuStreamSynchronize) FUNCTION(cuStreamQuery) \
-                                          FUNCTION(cuStreamBeginCapture) FUNCTION(cuStreamEndCapture)                 \
-                                              FUNCTION(cuStreamIsCapturing) FUNCTION(cuGraphInstantiateWithFlags)     \
-                                                  FUNCTION(cuGraphLaunch) FUNCTION(cuGraphUpload)                     \
-                                                      FUNCTION(cuGraphDestroy) FUNCTION(cuGraphExecDestroy)           \
-                                                          FUNCTION(cuGraphGetNodes) FUNCTION(cuEventCreate)           \
-                                                              FUNCTION(cuEventDestroy) FUNCTION(cuEventRecord)        \
-                                                                  FUNCTION(cuEventSynchronize) FUNCTION(cuEventQuery) \
-                                                                      FUNCTION(cuEventElapsedTime)                    \
-                                                                          FUNCTION(cuTensorMapEncodeTiled)
-
 namespace warpsmith::cuda {
 
 struct DriverApi {
-#define WARPSMITH_CUDA_MEMBER(name) decltype(&::name) name = nullptr;
-  WARPSMITH_CUDA_DRIVER_FUNCTIONS(WARPSMITH_CUDA_MEMBER)
-#undef WARPSMITH_CUDA_MEMBER
+#define FUNCTION(name) decltype(&::name) name = nullptr;
+#include "gpu_worker/device/cuda/driver_functions.inc"
+#undef FUNCTION
 
   // Once a process; later calls give the same answer.
   static absl::StatusOr<const DriverApi*> Load();
