@@ -1,4 +1,6 @@
-"""Evaluates honest candidates one by one and prints where the seconds go. Called by evaluate.sh."""
+"""Evaluates a backlog of distinct candidates; prints candidates an hour and where the seconds go. See evaluate.sh."""
+
+import argparse
 import json
 import os
 import statistics
@@ -7,34 +9,128 @@ import sys
 import tempfile
 import time
 
-FILES = ["relu_plain", "relu_template", "relu_extern_c", "relu_three_dimensions", "relu_repeat_views"]
+import batch
+import candidates
+
+_GPU_WORKLOADS = ["softmax", "matmul", "layer_norm", "small_softmax"]
+_STAGES = ["parse", "compile", "queue", "load", "prepare", "start", "inputs", "run", "judge", "measure", "reference",
+           "profile"]
+# In these the device has the candidate: it is validated or timed.
+_BUSY = ["inputs", "run", "judge", "measure", "reference"]
 
 
-def import_seconds():
-    start = time.monotonic()
-    subprocess.run([sys.executable, "-c", "import torch"], check=True)
-    return time.monotonic() - start
+def peer_seconds(gpu, repeats=3):
+    """What each candidate costs a harness that starts PyTorch for it, before it compiles or runs anything."""
+    code = "import torch; torch.zeros(1, device='cuda')" if gpu else "import torch"
+    python = os.environ.get("WARPSMITH_PYTHON", sys.executable)
+    times = []
+    for _ in range(repeats):
+        start = time.monotonic()
+        subprocess.run([python, "-c", code], check=True)
+        times.append(time.monotonic() - start)
+    return statistics.median(times)
+
+
+def run_workload(name, count, device, deadline):
+    with tempfile.TemporaryDirectory(prefix="warpsmith-bench-") as folder:
+        # Sources that no cache has seen: the clock counts the variants on.
+        paths = candidates.write(name, count, os.path.join(folder, "candidates"), first=int(time.time()) % 1000000000)
+        problem = candidates.problem_file(name)
+        backlog = batch.Batch([{"file": path, "problem": problem, "accepted": ["fp32"]} for path in paths],
+                              device=device, deadline=deadline,
+                              environment={"XDG_CACHE_HOME": os.path.join(folder, "cache")})
+        answers = list(backlog)
+    return summary(name, count, answers, backlog)
+
+
+def summary(name, count, answers, backlog):
+    evaluations = [answer.get("evaluation") or {} for _, answer in answers]
+    wrong = [f"{os.path.basename(answer.get('file', ''))}: {batch.outcome(answer)} "
+             f"{((answer.get('evaluation') or {}).get('message') or answer.get('error') or '')[:200]}"
+             for _, answer in answers if batch.outcome(answer) != "ok"]
+    result = {"workload": name, "asked": count, "verdicts": len(answers), "wrong": wrong, "seconds": backlog.seconds,
+              "said": backlog.said if len(answers) < count else ""}
+    if not answers:
+        return result
+    # The first verdict waits for the program, PyTorch and the problem's intake; the rate is that of the others.
+    first, last = answers[0][0], answers[-1][0]
+    spans = len(answers) - 1
+    later = evaluations[1:] if spans else evaluations
+    stages = [evaluation.get("stage_seconds") or {} for evaluation in later]
+    result["until_first"] = first
+    result["seconds_each"] = (last - first) / spans if spans else first
+    result["an_hour"] = 3600 / result["seconds_each"] if result["seconds_each"] > 0 else 0
+    result["stage_seconds"] = {stage: sum(float(values.get(stage, 0)) for values in stages) / len(later)
+                               for stage in _STAGES}
+    busy = sum(result["stage_seconds"][stage] for stage in _BUSY)
+    result["busy_share"] = busy / result["seconds_each"] if spans else 0
+    # What a candidate costs the device beyond what it is there for.
+    result["device_idle"] = max(0.0, result["seconds_each"] - busy) if spans else 0
+    medians = sorted(float((evaluation.get("timing") or {}).get("median_ms", 0)) for evaluation in evaluations)
+    result["best_ms"] = next((value for value in medians if value > 0), 0)
+    return result
+
+
+def show(results, peer, gpu):
+    print(f"  {'workload':16}{'verdicts':>9}{'s each':>9}{'an hour':>9}{'GPU busy':>9}{'first s':>9}{'best ms':>9}"
+          f"{'x peer':>8}")
+    for r in results:
+        if "an_hour" not in r:
+            print(f"  {r['workload']:16}{r['verdicts']:9} no verdict in {r['seconds']:.0f} s")
+            continue
+        busy = f"{100 * r['busy_share']:8.1f}%" if gpu else f"{'-':>9}"
+        print(f"  {r['workload']:16}{r['verdicts']:9}{r['seconds_each']:9.3f}{r['an_hour']:9.0f}{busy}"
+              f"{r['until_first']:9.2f}{r['best_ms']:9.4f}{r['seconds_each'] / peer:8.2f}")
+    print(f"  peer: starting PyTorch {'and a context ' if gpu else ''}for each candidate, {peer:.2f} s, before it "
+          "compiles or runs anything")
+    shown = [stage for stage in _STAGES if any(r.get("stage_seconds", {}).get(stage, 0) > 0 for r in results)]
+    if shown:
+        print("  where a candidate's seconds go (parse, compile and queue overlap with others' time on the GPU)")
+        print("  " + f"{'':16}" + "".join(f"{stage:>10}" for stage in shown) + f"{'GPU idle':>10}")
+        for r in results:
+            if "stage_seconds" in r:
+                print("  " + f"{r['workload']:16}" + "".join(f"{r['stage_seconds'][stage]:10.4f}" for stage in shown)
+                      + f"{r['device_idle']:10.4f}")
 
 
 def main():
-    program = os.environ["WARPSMITH_BIN_DIR"] + "/warpsmith"
-    floor = statistics.median(import_seconds() for _ in range(5))
-    whole, inside, compiling = [], [], []
-    with tempfile.TemporaryDirectory() as cache:
-        environment = dict(os.environ, XDG_CACHE_HOME=cache)
-        for name in FILES:
-            start = time.monotonic()
-            done = subprocess.run([program, "evaluate", "tests/problems/relu.py", f"tests/corpus/honest/{name}.cu", "--json"],
-                                  env=environment, capture_output=True, text=True, check=True)
-            whole.append(time.monotonic() - start)
-            evaluation = json.loads(done.stdout)["evaluation"]
-            inside.append(evaluation["evaluate_seconds"])
-            compiling.append(evaluation["compile"].get("seconds", 0))
-    print(f"{'':40}{'median s':>10}{'x import':>10}")
-    for label, samples in (("import torch, the floor of others", [floor]), ("warpsmith evaluate, intake included", whole),
-                           ("the evaluation alone", inside), ("of it compiling", compiling)):
-        middle = statistics.median(samples)
-        print(f"{label:40}{middle:10.2f}{middle / floor:10.2f}")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=120, help="candidates of each workload on a GPU (default 120)")
+    parser.add_argument("--workload", action="append", choices=sorted(candidates.WORKLOADS),
+                        help="only this; repeatable")
+    parser.add_argument("--device", help="a GPU's number, or emulated; default what is there")
+    parser.add_argument("--seconds", type=float, default=600, help="for all workloads together on a GPU (default 600)")
+    parser.add_argument("--json", metavar="FILE", help="write the figures there too")
+    options = parser.parse_args()
+    gpu = options.device != "emulated" and batch.gpu_present()
+    workloads = options.workload or (_GPU_WORKLOADS if gpu else ["small_softmax"])
+    count = options.count if gpu else min(options.count, 3)
+    device = options.device if options.device != "emulated" else None
+    if gpu and device is None:
+        device = os.environ.get("WARPSMITH_GPU", "0")
+    peer = peer_seconds(gpu)
+    where = f"GPU {device}" if gpu else "the emulated device, which says nothing about a GPU"
+    print(f"figures on {where}", flush=True)
+    results, start = [], time.monotonic()
+    for i, name in enumerate(workloads):
+        share = (options.seconds - (time.monotonic() - start)) / (len(workloads) - i)
+        results.append(run_workload(name, count, device if gpu else None, share if gpu else 60.0))
+        # Should the whole run be cut off, this much is known.
+        done = results[-1]
+        print(f"  {name}: {done['verdicts']} of {count} verdicts in {done['seconds']:.1f} s", flush=True)
+    show(results, peer, gpu)
+    failures = 0
+    for r in results:
+        # The emulated device is slow: what arrived within its minute counts.
+        good = not r["wrong"] and (r["verdicts"] == r["asked"] or (not gpu and r["verdicts"] > 0))
+        failures += not good
+        print(f"{'ok    ' if good else 'FAILED'} {r['workload']}: {r['verdicts']} of {r['asked']} verdicts, "
+              f"{len(r['wrong'])} not ok {'; '.join(r['wrong'][:3])} {r['said'][-300:]}")
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump({"gpu": gpu, "peer_seconds": peer, "workloads": results}, file, indent=1)
+    return 1 if failures else 0
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())

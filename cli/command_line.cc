@@ -8,6 +8,7 @@
 #include <memory>
 #include <ostream>
 
+#include "cli/batch_evaluation.h"
 #include "cli/cluster_commands.h"
 #include "cli/doctor.h"
 #include "cli/evaluate_command.h"
@@ -299,14 +300,41 @@ class CommandLine {
   }
 
   void AddEvaluate() {
-    CLI::App* command = Command(&app_, "evaluate", "judge and time one kernel here, without services",
+    CLI::App* command = Command(&app_, "evaluate", "judge and time kernels here, without services",
                                 "warpsmith evaluate softmax.py softmax.cu --accept fp32,tf32");
-    command->add_option("PROBLEM", evaluate_.problem_file, "a PyTorch module in KernelBench's format")->required();
-    command->add_option("KERNEL", evaluate_.kernel_file, "a .cu file with a warpsmith-plan comment")->required();
+    EvaluateOptions& options = evaluate_;
+    command->add_option("PROBLEM", options.problem_file, "a PyTorch module in KernelBench's format");
+    command->add_option("KERNEL", options.kernel_file, "a .cu file with a warpsmith-plan comment");
+    command
+        ->add_option("--batch", options.batch,
+                     "a folder of .cu files, all for --problem, or a manifest: a JSON list of {\"file\", \"problem\"}")
+        ->type_name("DIR|FILE");
+    command
+        ->add_option("--problem", options.batch_problem,
+                     "of a folder's kernels; or the folder in which a manifest's problems are found by name")
+        ->type_name("FILE|DIR");
+    command->add_option("--device", options.device, "auto (default), emulated, N or cuda:N for one of the GPUs");
+    command->add_flag("--confirm", options.confirm, "time it in turn with the module, and say how sure the ratio is");
+    command->add_option("--incumbent", options.incumbent_file, "a kernel that a confirmation compares with too")
+        ->type_name("FILE");
+    command->add_flag("--profile", options.profile, "hardware counters of a valid kernel");
+    command->add_flag("--baselines", options.baselines, "time the module every way there is, where no earlier run has");
+    command->add_option("--run-limit", options.run_limit_seconds, "seconds for one run of a plan, at most; default 20")
+        ->check(Quiet(CLI::Range(0.05, 3600.0)));
+    command->add_option("--jobs", options.jobs, "of a batch: kernels compiled at once; default by cores")
+        ->check(Quiet(CLI::Range(1, 64)));
+    command->add_option("--repeat", options.repeat, "of a batch: each kernel so many times")
+        ->check(Quiet(CLI::Range(1, 1000000)));
     command->add_option("--accept", search_.accepted, "precision classes: fp32 (default), tf32, fp16, bf16")
         ->delimiter(',')
         ->allow_extra_args(false);
-    command->add_option("--seed", evaluate_.seed, "of the inputs; default 0");
+    command->add_option_function<int64_t>(
+        "--seed",
+        [&options](int64_t seed) {
+          options.seed = seed;
+          options.seed_given = true;
+        },
+        "of the inputs; default 0, and secret on a GPU");
     command->add_flag("--frozen-weights", evaluate_.frozen_weights, "kernels may prepare weights ahead of time");
     AddIntake(command, &evaluate_.intake);
     Does(command, [this] {
@@ -314,6 +342,16 @@ class CommandLine {
         auto precision = ParsePrecision(name);
         if (!precision.ok()) return Fail(context_, precision.status());
         evaluate_.accepted.push_back(*precision);
+      }
+      if (!evaluate_.batch.empty()) {
+        if (evaluate_.problem_file.empty()) return RunBatch(context_, evaluate_);
+        context_.err << "warpsmith: evaluate takes either PROBLEM and KERNEL or --batch" << std::endl;
+        return static_cast<int>(kExitUsage);
+      }
+      if (evaluate_.kernel_file.empty()) {
+        context_.err << "warpsmith: evaluate needs PROBLEM.py and KERNEL.cu, or --batch; see warpsmith evaluate --help"
+                     << std::endl;
+        return static_cast<int>(kExitUsage);
       }
       return RunEvaluate(context_, evaluate_);
     });

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <string>
 
 #include "common/status.h"
@@ -24,12 +25,18 @@ struct LocalEvaluation {
 using LocalEvaluator = std::function<absl::StatusOr<LocalEvaluation>(
     const EvaluateOptions& options, const std::string& problem_source, const std::string& kernel_source)>;
 
+class EvaluationSession;
+
+// Many evaluations with one set of parts: evaluation_session.h.
+using SessionFactory = std::function<absl::StatusOr<std::unique_ptr<EvaluationSession>>(const EvaluateOptions&)>;
+
 struct Context {
   std::ostream& out;
   std::ostream& err;
   bool out_is_terminal = false;
   bool err_is_terminal = false;
   LocalEvaluator evaluator = nullptr;  // unset: `evaluate` is not part of this build
+  SessionFactory session = nullptr;    // of `evaluate --batch`; unset likewise
 
   // Of the command line.
   bool json = false;

@@ -9,23 +9,35 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <ostream>
+#include <utility>
 
+#include "cli/doctor_gpu.h"
 #include "cli/embedded/cluster.h"
 #include "cli/embedded/data_directory.h"
 #include "cli/embedded/postgres.h"
 #include "cli/embedded/service_user.h"
 #include "cli/exit_code.h"
 #include "cli/text.h"
-#include "common/child_process.h"
 #include "common/file.h"
 #include "common/json.h"
+#include "common/run_child.h"
 #include "common/sandbox.h"
+#include "gpu_worker/compile/cuda_toolkit.h"
 
 namespace warpsmith::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr char kPythonProbe[] =
+    "import sys, torch\n"
+    "cuda = 'CPU only' if torch.version.cuda is None else 'CUDA ' + torch.version.cuda\n"
+    "count = torch.cuda.device_count() if torch.cuda.is_available() else 0\n"
+    "print('Python %d.%d with PyTorch %s (%s, sees %d GPU%s)' % (*sys.version_info[:2], torch.__version__, cuda, "
+    "count, "
+    "'' if count == 1 else 's'))";
 
 Finding Ok(const char* check, std::string found) { return {Finding::kOk, check, std::move(found), ""}; }
 Finding Warn(const char* check, std::string found, std::string remedy) {
@@ -49,6 +61,9 @@ absl::StatusOr<std::string> FirstLine(std::vector<std::string> arguments, double
   return Line(exit.standard_output.substr(0, exit.standard_output.find('\n')));
 }
 
+// A bundle evaluates and works for a coordinator elsewhere; it holds neither a coordinator nor a gateway.
+bool IsBundle() { return !FindProgram("warpsmith-coordinator").ok() && !FindProgram("warpsmith-gateway").ok(); }
+
 Finding CheckPostgres() {
   auto folder = FindPostgres();
   if (!folder.ok()) return Bad("postgresql", "not found", Message(folder.status()));
@@ -60,7 +75,7 @@ Finding CheckPostgres() {
                                       user->other ? fmt::format(", to run as {}", user->name) : ""));
 }
 
-Finding CheckPython() {
+Finding CheckPython(bool gpu) {
   // Where workers look for it: the one named, else the first that has PyTorch.
   const char* named = std::getenv("WARPSMITH_PYTHON");
   const std::vector<std::string> pythons = named != nullptr && *named != 0
@@ -68,11 +83,12 @@ Finding CheckPython() {
                                                : std::vector<std::string>{"python3", "/usr/bin/python3"};
   std::string why;
   for (const std::string& python : pythons) {
-    auto version = FirstLine({python, "-c",
-                              "import sys, torch; print('Python %d.%d with PyTorch %s (%s)' % (*sys.version_info[:2], "
-                              "torch.__version__, 'CUDA' if torch.cuda.is_available() else 'CPU'))"},
-                             60);
-    if (version.ok()) return Ok("python", *version + " as " + python);
+    auto version = FirstLine({python, "-c", kPythonProbe}, 90);
+    if (version.ok()) {
+      const std::string found = *version + " as " + python;
+      if (!gpu || version->find("sees 0 GPUs") == std::string::npos) return Ok("python", found);
+      return Bad("python", found, "its PyTorch does not see the GPU: install a build for the driver's CUDA version");
+    }
     if (why.empty()) why = fmt::format("{} cannot import torch: {}", python, Message(version.status()));
   }
   return Bad(
@@ -80,26 +96,22 @@ Finding CheckPython() {
       "install PyTorch (Debian: apt-get install python3-torch), or name a Python that has it in WARPSMITH_PYTHON");
 }
 
-Finding CheckNvrtc() {
-  std::vector<std::string> names;
-  if (const char* toolkit = std::getenv("WARPSMITH_CUDA_PATH"); toolkit != nullptr && *toolkit == '/') {
-    names.push_back(std::string(toolkit) + "/lib64/libnvrtc.so");
-  }
-  names.insert(names.end(), {"/usr/local/cuda/lib64/libnvrtc.so", "/opt/cuda/lib64/libnvrtc.so", "libnvrtc.so.13",
-                             "libnvrtc.so.12", "libnvrtc.so"});
-  for (const std::string& name : names) {
-    void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    if (library == nullptr) continue;
+Finding CheckNvrtc(bool gpu) {
+  const std::optional<compile::CudaToolkit> toolkit = compile::FindCudaToolkit();
+  if (toolkit) {
+    void* library = dlopen(toolkit->nvrtc.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    auto version = library == nullptr ? nullptr : reinterpret_cast<int (*)(int*, int*)>(dlsym(library, "nvrtcVersion"));
     int major = 0;
     int minor = 0;
-    auto version = reinterpret_cast<int (*)(int*, int*)>(dlsym(library, "nvrtcVersion"));
     const bool good = version != nullptr && version(&major, &minor) == 0;
-    dlclose(library);
-    if (good) return Ok("nvrtc", fmt::format("{}.{} ({})", major, minor, name));
+    if (library != nullptr) dlclose(library);
+    if (good) return Ok("nvrtc", fmt::format("{}.{} ({})", major, minor, toolkit->nvrtc.string()));
   }
-  return Warn("nvrtc", "not found",
-              "only the emulated device can be used; for GPUs install the CUDA toolkit's NVRTC, or name its folder in "
-              "WARPSMITH_CUDA_PATH");
+  const char* remedy =
+      "for GPUs install the CUDA toolkit's NVRTC and headers, or name the toolkit's folder in WARPSMITH_CUDA_PATH";
+  const std::string found = toolkit ? toolkit->nvrtc.string() + " cannot be loaded" : "not found";
+  return gpu ? Bad("nvrtc", found, remedy)
+             : Warn("nvrtc", found, std::string("only the emulated device works; ") + remedy);
 }
 
 Finding CheckCompiler(bool gpu) {
@@ -155,32 +167,43 @@ Finding CheckDisk(const std::string& data_directory) {
   return free >= 2 ? Ok("data dir", found) : Warn("data dir", found, "the database needs room: free 2 GiB or more");
 }
 
-Finding CheckGpu() {
-  const int gpus = CountGpus();
-  if (gpus > 0) return Ok("gpu", fmt::format("{} NVIDIA device{}", gpus, gpus == 1 ? "" : "s"));
-  return Warn("gpu", "none",
-              "searches run on the emulated device: good for trying everything out, its times say nothing about a GPU");
-}
-
 Finding CheckPrograms() {
   std::string missing;
-  for (const char* name :
-       {"warpsmith-gateway", "warpsmith-coordinator", "warpsmith-worker", "warpsmith-executor", "warpsmith-compiler"}) {
+  for (const char* name : {"warpsmith-gateway", "warpsmith-coordinator", "warpsmith-worker", "warpsmith-executor",
+                           "warpsmith-compiler", "warpsmith-canary"}) {
     if (!FindProgram(name).ok()) missing.append(missing.empty() ? "" : ", ").append(name);
   }
   if (missing.empty()) return Ok("programs", "all there");
+  if (IsBundle() && missing == "warpsmith-gateway, warpsmith-coordinator") {
+    return Ok("programs", "a bundle: all that evaluating and being a worker need");
+  }
   return Bad("programs", "missing: " + missing,
              "build or install all of warpsmith, or name the folder of its programs in WARPSMITH_BIN_DIR");
 }
 
 }  // namespace
 
-std::vector<Finding> Diagnose(const std::string& data_directory) {
-  return {CheckPrograms(),     CheckPostgres(),
-          CheckPython(),       CheckGpu(),
-          CheckNvrtc(),        CheckCompiler(CountGpus() > 0),
-          CheckSandbox(),      CheckSeccomp(),
-          CheckSharedMemory(), CheckDisk(data_directory)};
+Diagnosis Diagnose(const std::string& data_directory, cuda::GpuProbe& probe) {
+  Diagnosis diagnosis;
+  std::vector<Finding>& findings = diagnosis.findings;
+  GpuDiagnosis gpus = DiagnoseGpus(probe, CountGpus() > 0);
+  const bool gpu = !gpus.gpus.empty();
+  findings.push_back(CheckPrograms());
+  if (!IsBundle()) findings.push_back(CheckPostgres());
+  findings.push_back(CheckPython(gpu));
+  findings.insert(findings.end(), gpus.findings.begin(), gpus.findings.end());
+  if (gpu) findings.push_back(CheckCounters("/proc/driver/nvidia/params", geteuid() == 0));
+  findings.push_back(CheckNvrtc(gpu));
+  if (gpu) {
+    for (Finding& finding : CheckLibraries()) findings.push_back(std::move(finding));
+  }
+  findings.push_back(CheckCompiler(gpu));
+  findings.push_back(CheckSandbox());
+  findings.push_back(CheckSeccomp());
+  findings.push_back(CheckSharedMemory());
+  findings.push_back(CheckDisk(data_directory));
+  diagnosis.gpus = std::move(gpus.gpus);
+  return diagnosis;
 }
 
 std::string FindingsText(const std::vector<Finding>& findings) {
@@ -200,7 +223,9 @@ std::string FindingsText(const std::vector<Finding>& findings) {
 }
 
 int RunDoctor(Context& context) {
-  const std::vector<Finding> findings = Diagnose(context.data_directory);
+  cuda::ProcessGpuProbe probe;
+  const Diagnosis diagnosis = Diagnose(context.data_directory, probe);
+  const std::vector<Finding>& findings = diagnosis.findings;
   const bool failed = std::any_of(findings.begin(), findings.end(),
                                   [](const Finding& finding) { return finding.level == Finding::kFail; });
   if (context.json) {
@@ -212,7 +237,7 @@ int RunDoctor(Context& context) {
                       {"found", finding.found},
                       {"remedy", finding.remedy}});
     }
-    const Json json = {{"ok", !failed}, {"checks", list}};
+    const Json json = {{"ok", !failed}, {"checks", list}, {"gpus", diagnosis.gpus}};
     context.out << json.dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
   } else {
     context.out << FindingsText(findings) << std::flush;

@@ -1,5 +1,6 @@
 // `warpsmith doctor`: what this machine has and lacks, a line each, with the remedy.
-// Threading: one thread. Each check is independent; none changes anything.
+// Threading: one thread. Each check is independent; none changes
+// anything.
 #ifndef WARPSMITH_CLI_DOCTOR_H_
 #define WARPSMITH_CLI_DOCTOR_H_
 
@@ -7,6 +8,8 @@
 #include <vector>
 
 #include "cli/context.h"
+#include "common/json.h"
+#include "gpu_worker/device/cuda/gpu_probe.h"
 
 namespace warpsmith::cli {
 
@@ -18,7 +21,12 @@ struct Finding {
   std::string remedy;  // empty where kOk
 };
 
-std::vector<Finding> Diagnose(const std::string& data_directory);
+struct Diagnosis {
+  std::vector<Finding> findings;
+  Json gpus;  // a list: each GPU as the driver describes it, its state and its canary's figures
+};
+
+Diagnosis Diagnose(const std::string& data_directory, cuda::GpuProbe& probe);
 std::string FindingsText(const std::vector<Finding>& findings);
 
 // 1 if any check failed.

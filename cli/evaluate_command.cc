@@ -15,6 +15,12 @@ int RunEvaluate(Context& context, EvaluateOptions options) {
   auto kernel = ReadKernelFile(options.kernel_file);
   if (!kernel.ok()) return Fail(context, kernel.status());
   options.problem_name = problem->name;
+  if (!options.incumbent_file.empty()) {
+    auto incumbent = ReadKernelFile(options.incumbent_file);
+    if (!incumbent.ok()) return Fail(context, incumbent.status());
+    options.incumbent = *std::move(incumbent);
+    options.confirm = true;
+  }
   if (!context.evaluator) {
     return Fail(context,
                 FailedPrecondition("this warpsmith was built without the evaluator (part gpu_worker/evaluate); "
@@ -26,7 +32,8 @@ int RunEvaluate(Context& context, EvaluateOptions options) {
     context.out << "{\"problem\": " << MessageToJson(result->problem)
                 << ",\n\"evaluation\": " << MessageToJson(result->evaluation) << "}\n";
   } else {
-    context.out << ProblemText(result->problem) << '\n' << EvaluationText(result->evaluation);
+    context.out << ProblemText(result->problem) << '\n'
+                << EvaluationText(result->evaluation) << RatiosText(result->problem, result->evaluation);
   }
   context.out.flush();
   switch (result->evaluation.outcome()) {

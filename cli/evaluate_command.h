@@ -20,6 +20,19 @@ struct EvaluateOptions {
   v1::IntakeSettings intake;
   bool frozen_weights = false;
   int64_t seed = 0;
+  bool seed_given = false;
+  std::string device = "auto";  // auto, emulated, N, cuda:N
+  bool confirm = false;
+  std::string incumbent_file;  // empty: none
+  std::string incumbent;       // its text, filled from incumbent_file
+  bool profile = false;
+  bool baselines = false;  // timed every way, not only those that are known already
+  double run_limit_seconds = 20;
+
+  std::string batch;          // a folder or a manifest; empty: one kernel
+  std::string batch_problem;  // file or folder
+  int jobs = 0;               // 0: by cores
+  int repeat = 1;
 };
 
 int RunEvaluate(Context& context, EvaluateOptions options);

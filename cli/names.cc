@@ -2,31 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-
 #include "cli/text.h"
 
 namespace warpsmith::cli {
-namespace {
-
-// "OUTCOME_WRONG_OUTPUT" without its prefix, in small letters.
-std::string Plain(const std::string& name, std::string_view prefix) {
-  std::string plain = name.substr(name.rfind(prefix, 0) == 0 ? prefix.size() : 0);
-  std::transform(plain.begin(), plain.end(), plain.begin(), [](unsigned char c) { return std::tolower(c); });
-  return plain.empty() ? "unknown" : plain;
-}
-
-}  // namespace
-
-std::string OutcomeName(v1::Outcome outcome) { return Plain(v1::Outcome_Name(outcome), "OUTCOME_"); }
-
-std::string StateName(v1::SearchState state) { return Plain(v1::SearchState_Name(state), "SEARCH_STATE_"); }
-
-std::string PrecisionName(v1::PrecisionClass precision) {
-  return Plain(v1::PrecisionClass_Name(precision), "PRECISION_CLASS_");
-}
-
 bool Ended(v1::SearchState state) {
   return state == v1::SEARCH_STATE_DONE || state == v1::SEARCH_STATE_CANCELLED || state == v1::SEARCH_STATE_FAILED;
 }

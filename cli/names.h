@@ -1,4 +1,4 @@
-// Enumerations as people and JSON's readers write them: "wrong_output", "done", "fp32".
+// What the command says about the protocol's values beyond their names.
 // Threading: pure.
 #ifndef WARPSMITH_CLI_NAMES_H_
 #define WARPSMITH_CLI_NAMES_H_
@@ -7,16 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "common/protocol_names.h"
 #include "common/status.h"
-#include "warpsmith/v1/evaluation.pb.h"
 #include "warpsmith/v1/problem.pb.h"
 #include "warpsmith/v1/search.pb.h"
 
 namespace warpsmith::cli {
 
-std::string OutcomeName(v1::Outcome outcome);
-std::string StateName(v1::SearchState state);
-std::string PrecisionName(v1::PrecisionClass precision);
 bool Ended(v1::SearchState state);
 
 // InvalidArgument lists the names there are. "fp16" is TF32's class.

@@ -62,7 +62,7 @@ std::string BankText(const v1::ListKernelsReply& reply) {
     table.AddRow({ShortId(kernel.candidate_id()), kernel.operator_family(), kernel.device_class(),
                   FormatMs(kernel.median_ms()),
                   FormatPercent(kernel.ratio_to_eager()) + (kernel.emulated() ? " emulated" : ""),
-                  PrecisionName(kernel.precision_class()), kernel.problem_name(), kernel.idea_title()});
+                  PrecisionClassName(kernel.precision_class()), kernel.problem_name(), kernel.idea_title()});
   }
   return table.empty() ? "the bank has no such kernels\n" : table.ToString();
 }

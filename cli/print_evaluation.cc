@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/names.h"
+#include "cli/print_profile.h"
 #include "cli/text.h"
 
 namespace warpsmith::cli {
@@ -20,6 +21,57 @@ std::string Joined(const List& list, const char* separator = ", ") {
 }
 
 std::string Field(const char* name, const std::string& value) { return fmt::format("  {:<13} {}\n", name, value); }
+
+// What the median was held against.
+std::string ClocksText(const v1::Timing& timing) {
+  std::string out;
+  if (timing.host_clock_ms() > 0) {
+    out += Field("clocks",
+                 fmt::format("{} ms a launch in a row by this program's clock{}", FormatMs(timing.host_clock_ms()),
+                             timing.device_batch_ms() > 0
+                                 ? fmt::format(", {} ms by the device's", FormatMs(timing.device_batch_ms()))
+                                 : ""));
+  }
+  if (timing.first_use_ms() > 0) out += Field("first use", FormatMs(timing.first_use_ms()) + " ms on new inputs");
+  if (timing.anchor_ms() > 0) out += Field("anchor", FormatMs(timing.anchor_ms()) + " ms: PyTorch in the same minute");
+  if (timing.throttled_samples() > 0) {
+    out += Field("throttled", fmt::format("{} samples left out", timing.throttled_samples()));
+  }
+  if (!timing.launch_mode().empty()) out += Field("launched as", Line(timing.launch_mode()));
+  return out;
+}
+
+std::string RooflineText(const v1::Roofline& roofline) {
+  if (!(roofline.share() > 0)) return "";
+  std::string floors;
+  if (roofline.memory_floor_ms() > 0)
+    floors += fmt::format("{} ms for its bytes", FormatMs(roofline.memory_floor_ms()));
+  if (roofline.compute_floor_ms() > 0) {
+    floors +=
+        fmt::format("{}{} ms for its operations", floors.empty() ? "" : ", ", FormatMs(roofline.compute_floor_ms()));
+  }
+  return Field("roofline", fmt::format("{} of the {} bound; least {}", FormatPercent(roofline.share()),
+                                       Line(roofline.bound()), floors)) +
+         Field("rates", fmt::format("{:.0f} GB/s, {:.2f} Tflop/s of the algorithm", roofline.bytes_per_second() / 1e9,
+                                    roofline.operations_per_second() / 1e12));
+}
+
+std::string ConfirmationText(const v1::Confirmation& confirmation) {
+  std::string out;
+  if (confirmation.ratio_to_reference() > 0) {
+    out += Field("confirmed",
+                 fmt::format("{:.4f} times as fast as PyTorch (95 %: {:.4f} to {:.4f}; {} rounds, {} samples)",
+                             confirmation.ratio_to_reference(), confirmation.reference_low(),
+                             confirmation.reference_high(), confirmation.rounds(), confirmation.samples()));
+  }
+  if (confirmation.ratio_to_incumbent() > 0) {
+    out += Field("confirmed", fmt::format("{:.4f} times as fast as the incumbent (95 %: {:.4f} to {:.4f})",
+                                          confirmation.ratio_to_incumbent(), confirmation.incumbent_low(),
+                                          confirmation.incumbent_high()));
+  }
+  if (!confirmation.incumbent_error().empty()) out += Field("incumbent", Line(confirmation.incumbent_error()));
+  return out;
+}
 
 std::string TimingText(const v1::Evaluation& evaluation) {
   const v1::Timing& timing = evaluation.timing();
@@ -37,7 +89,7 @@ std::string TimingText(const v1::Evaluation& evaluation) {
                                         Line(evaluation.best_baseline())));
   }
   if (timing.prepare_ms() > 0) out += Field("prepare", FormatMs(timing.prepare_ms()) + " ms");
-  return out;
+  return out + ClocksText(timing) + RooflineText(evaluation.roofline()) + ConfirmationText(evaluation.confirmation());
 }
 
 std::string MismatchText(const v1::Mismatch& mismatch) {
@@ -109,7 +161,7 @@ std::string EvaluationText(const v1::Evaluation& evaluation) {
   out += MismatchText(evaluation.mismatch());
   out += TimingText(evaluation);
   if (evaluation.reached() != v1::PRECISION_CLASS_UNSPECIFIED) {
-    out += Field("precision", PrecisionName(evaluation.reached()));
+    out += Field("precision", PrecisionClassName(evaluation.reached()));
   }
   if (evaluation.flags_size() > 0) out += Field("flags", Joined(evaluation.flags()));
   if (evaluation.launches() > 0) out += Field("launches", fmt::format("{} a run", evaluation.launches()));
@@ -123,12 +175,29 @@ std::string EvaluationText(const v1::Evaluation& evaluation) {
   }
   out += CompileText(evaluation);
   out += TrialsText(evaluation);
+  out += RenderProfile(evaluation.profile());
   if (!evaluation.harness_rev().empty()) {
     out += Field("judged by", fmt::format("harness {}, judge {}, worker {}, {}", Line(evaluation.harness_rev()),
                                           Line(evaluation.judge_rev()), Line(evaluation.worker_id()),
                                           FormatSeconds(evaluation.evaluate_seconds())));
   }
   return out;
+}
+
+std::string RatiosText(const v1::Problem& problem, const v1::Evaluation& evaluation) {
+  const v1::Timing& timing = evaluation.timing();
+  if (evaluation.outcome() != v1::OUTCOME_OK || !(timing.median_ms() > 0)) return "";
+  Table table;
+  table.AddColumn("  against");
+  table.AddColumn("class");
+  table.AddColumn("ms", Table::kRight);
+  table.AddColumn("kernel", Table::kRight);
+  for (const v1::Baseline& baseline : problem.baselines()) {
+    if (baseline.emulated() != timing.emulated() || !(baseline.median_ms() > 0)) continue;
+    table.AddRow({"  " + Line(baseline.name()), PrecisionClassName(baseline.precision_class()),
+                  FormatMs(baseline.median_ms()), FormatPercent(baseline.median_ms() / timing.median_ms())});
+  }
+  return table.empty() ? "" : table.ToString();
 }
 
 std::string ProblemText(const v1::Problem& problem) {
@@ -155,7 +224,13 @@ std::string ProblemText(const v1::Problem& problem) {
   if (signature.degenerate()) out += Field("degenerate", Line(signature.degenerate_reason()));
   if (signature.distributions_size() > 0) out += Field("judged on", Joined(signature.distributions()));
   for (const v1::Baseline& baseline : problem.baselines()) {
-    out += Field("baseline", fmt::format("{} {} ms ({}{})", Line(baseline.name()), FormatMs(baseline.median_ms()),
+    if (!baseline.skipped_reason().empty()) {
+      out += Field("baseline", fmt::format("{}: {}", Line(baseline.name()), Line(baseline.skipped_reason())));
+      continue;
+    }
+    const bool classed = baseline.precision_class() != v1::PRECISION_CLASS_UNSPECIFIED;
+    out += Field("baseline", fmt::format("{} {} ms ({}{}{})", Line(baseline.name()), FormatMs(baseline.median_ms()),
+                                         classed ? PrecisionClassName(baseline.precision_class()) + ", " : "",
                                          Line(baseline.device_name()), baseline.emulated() ? ", emulated" : ""));
   }
   return out;

@@ -12,6 +12,9 @@ namespace warpsmith::cli {
 
 std::string EvaluationText(const v1::Evaluation& evaluation);
 
+// The kernel's speed against each baseline of the same kind of device; empty without a time or without baselines.
+std::string RatiosText(const v1::Problem& problem, const v1::Evaluation& evaluation);
+
 // A few lines on the problem: tensors, operators, what was found at intake, baselines.
 std::string ProblemText(const v1::Problem& problem);
 

@@ -156,7 +156,7 @@ class TreePrinter {
 
 std::string HeadlineText(const v1::Search& search) {
   std::string out =
-      fmt::format("{}: search {}, {}", Line(search.name()), ShortId(search.id()), StateName(search.state()));
+      fmt::format("{}: search {}, {}", Line(search.name()), ShortId(search.id()), SearchStateName(search.state()));
   if (search.state() == v1::SEARCH_STATE_DONE && !search.finish_reason().empty()) out += ": " + FinishText(search);
   if (search.state() == v1::SEARCH_STATE_FAILED) out += ": " + Line(search.error());
   if (search.best_ms() > 0) {
@@ -179,7 +179,7 @@ std::string SearchesText(const v1::ListSearchesReply& reply) {
   table.AddColumn("problem");
   for (const v1::Search& search : reply.searches()) {
     const int round = search.rounds_size() == 0 ? 0 : search.rounds(search.rounds_size() - 1).round();
-    table.AddRow({ShortId(search.id()), StateName(search.state()), FormatInstant(search.submitted_at_us()),
+    table.AddRow({ShortId(search.id()), SearchStateName(search.state()), FormatInstant(search.submitted_at_us()),
                   std::to_string(round), FormatMs(search.best_ms()),
                   FormatPercent(search.best_ratio_to_eager()) + (search.emulated() ? " emulated" : ""), search.name()});
   }

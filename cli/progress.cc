@@ -11,7 +11,7 @@ namespace warpsmith::cli {
 
 std::string StatusLine(const v1::SearchEvent& event) {
   const v1::Search& search = event.search();
-  if (Ended(search.state())) return StateName(search.state());
+  if (Ended(search.state())) return SearchStateName(search.state());
   std::string line;
   if (search.state() == v1::SEARCH_STATE_INTAKE) {
     line = "intake: looking at the problem";

@@ -25,6 +25,13 @@ if(CCACHE_PROGRAM)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
+# Programs look for shared libraries in ../lib beside their own folder first, so that a bundle which carries them runs
+# wherever it lies. The old kind of tag, since the new one does not reach the libraries' own needs.
+function(warpsmith_relocatable target)
+  set_target_properties(${target} PROPERTIES BUILD_RPATH "$ORIGIN/../lib")
+  target_link_options(${target} PRIVATE LINKER:--disable-new-dtags)
+endfunction()
+
 # warpsmith_library(NAME target SOURCES a.cc ... HEADERS a.h ... LINK libs ...)
 # Third-party code stays out of -Werror's reach by being included as system headers.
 function(warpsmith_library)
@@ -39,6 +46,7 @@ function(warpsmith_program)
   add_executable(${ARG_NAME} ${ARG_SOURCES})
   target_link_libraries(${ARG_NAME} PRIVATE warpsmith_build_flags ${ARG_LINK})
   set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  warpsmith_relocatable(${ARG_NAME})
 endfunction()
 
 # warpsmith_test(NAME target SOURCES ... LINK ... [TIMEOUT s]): a Catch2 program registered with CTest.
@@ -50,8 +58,20 @@ function(warpsmith_test)
   add_executable(${ARG_NAME} ${ARG_SOURCES})
   target_link_libraries(${ARG_NAME} PRIVATE warpsmith_build_flags warpsmith_catch_main ${ARG_LINK})
   set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  warpsmith_relocatable(${ARG_NAME})
   target_compile_definitions(${ARG_NAME} PRIVATE WARPSMITH_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     WARPSMITH_BINARY_DIR="${PROJECT_BINARY_DIR}")
   add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME} --durations yes)
   set_tests_properties(${ARG_NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+endfunction()
+
+# warpsmith_gpu_test(target): a program that needs a GPU, in the build folder's gpu_tests/: built by the target gpu_tests,
+# run by tests/gpu/run.sh, none of CTest's.
+function(warpsmith_gpu_test target)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/gpu_tests)
+  warpsmith_relocatable(${target})
+  if(NOT TARGET gpu_tests)
+    add_custom_target(gpu_tests)
+  endif()
+  add_dependencies(gpu_tests ${target})
 endfunction()

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -10,7 +9,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstddef>
 
 namespace warpsmith {
@@ -50,7 +48,7 @@ absl::Status AddPath(int ruleset, const std::string& path, uint64_t allowed) {
   return absl::OkStatus();
 }
 
-absl::Status RestrictFiles(const SandboxOptions& options) {
+absl::Status Restrict(const SandboxOptions& options) {
   int abi = LandlockAbi();
   if (abi < 1) {
     return FailedPrecondition(
@@ -63,7 +61,9 @@ absl::Status RestrictFiles(const SandboxOptions& options) {
   if (abi >= 3) attributes.handled_files |= kTruncate;
   if (abi >= 4 && options.no_network) attributes.handled_network = kBindTcp | kConnectTcp;
   if (abi >= 5) attributes.handled_files |= kIoctlDevice;
-  if (abi >= 6) attributes.scoped = kScopeAbstractSocket | kScopeSignal;
+  if (abi >= 6) attributes.scoped = kScopeSignal;
+  // CUDA shares memory between processes over abstract sockets.
+  if (abi >= 6 && options.syscalls != SyscallPolicy::kDevice) attributes.scoped |= kScopeAbstractSocket;
   size_t size =
       abi >= 6 ? sizeof attributes : (abi >= 4 ? offsetof(RulesetAttributes, scoped) : sizeof attributes.handled_files);
   int ruleset = static_cast<int>(syscall(kCreateRuleset, &attributes, size, 0));
@@ -76,6 +76,10 @@ absl::Status RestrictFiles(const SandboxOptions& options) {
   }
   for (const std::string& path : options.write_paths) {
     if (status.ok()) status = AddPath(ruleset, path, write);
+  }
+  for (const std::string& path : options.device_paths) {
+    if (status.ok())
+      status = AddPath(ruleset, path, (kReadFile | kWriteFile | kIoctlDevice) & attributes.handled_files);
   }
   if (status.ok() && syscall(kRestrictSelf, ruleset, 0) != 0) {
     status = FailedPrecondition(ErrnoMessage("sandbox: Landlock refused to restrict this process", errno));
@@ -102,162 +106,6 @@ absl::Status SetLimits(const SandboxOptions& options) {
   return SetLimit(RLIMIT_NOFILE, options.open_files, "RLIMIT_NOFILE");
 }
 
-// Owns a libseccomp context.
-class Filter {
- public:
-  explicit Filter(uint32_t otherwise) : context_(seccomp_init(otherwise)) {}
-  ~Filter() {
-    if (context_) seccomp_release(context_);
-  }
-  Filter(const Filter&) = delete;
-  Filter& operator=(const Filter&) = delete;
-  bool ok() const { return context_ != nullptr && error_ == 0; }
-  int error() const { return error_; }
-
-  void Add(uint32_t action, std::initializer_list<const char*> names) {
-    for (const char* name : names) {
-      int number = seccomp_syscall_resolve_name(name);
-      if (number == __NR_SCMP_ERROR) continue;  // unknown to this library: the default holds
-      int result = seccomp_rule_add_array(context_, action, number, 0, nullptr);
-      if (result != 0 && result != -EDOM) error_ = result;
-    }
-  }
-  void AddIf(uint32_t action, const char* name, scmp_arg_cmp condition) {
-    int result = seccomp_rule_add_array(context_, action, seccomp_syscall_resolve_name(name), 1, &condition);
-    if (result != 0) error_ = result;
-  }
-  int Load() { return seccomp_load(context_); }
-
- private:
-  scmp_filter_ctx context_;
-  int error_ = 0;
-};
-
-constexpr std::initializer_list<const char*> kMemoryAndTime = {"mmap",
-                                                               "munmap",
-                                                               "mremap",
-                                                               "madvise",
-                                                               "brk",
-                                                               "futex",
-                                                               "clock_gettime",
-                                                               "clock_getres",
-                                                               "gettimeofday",
-                                                               "time",
-                                                               "nanosleep",
-                                                               "clock_nanosleep",
-                                                               "sched_yield",
-                                                               "rt_sigaction",
-                                                               "rt_sigprocmask",
-                                                               "rt_sigreturn",
-                                                               "sigaltstack",
-                                                               "exit",
-                                                               "exit_group",
-                                                               "getpid",
-                                                               "gettid",
-                                                               "getrandom",
-                                                               "restart_syscall",
-                                                               "getcpu",
-                                                               "sched_getaffinity",
-                                                               "rseq",
-                                                               "set_robust_list",
-                                                               "membarrier",
-                                                               "mprotect"};
-constexpr std::initializer_list<const char*> kOpenDescriptors = {
-    "read", "pread64", "readv", "write", "writev", "lseek", "close", "fstat", "poll", "ppoll", "msync"};
-constexpr std::initializer_list<const char*> kOpenFiles = {"openat",     "open",     "newfstatat", "stat",
-                                                           "lstat",      "statx",    "access",     "faccessat",
-                                                           "faccessat2", "readlink", "readlinkat", "getcwd"};
-
-absl::Status FilterCalls(SyscallPolicy policy) {
-  if (policy == SyscallPolicy::kNone) return absl::OkStatus();
-  Filter filter(SCMP_ACT_KILL_PROCESS);
-  if (!filter.ok()) return FailedPrecondition("sandbox: cannot make a seccomp filter");
-  filter.Add(SCMP_ACT_ALLOW, kMemoryAndTime);
-  filter.Add(SCMP_ACT_ALLOW, kOpenDescriptors);
-  filter.Add(SCMP_ACT_ALLOW, kOpenFiles);
-  // The C library signals itself in abort() and raise(); a group or another process is out of reach.
-  filter.AddIf(SCMP_ACT_ALLOW, "tgkill", {0, SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid()), 0});
-  if (policy == SyscallPolicy::kCompiler) {
-    filter.Add(SCMP_ACT_ALLOW, {"clone",
-                                "clone3",
-                                "vfork",
-                                "execve",
-                                "wait4",
-                                "waitid",
-                                "pipe",
-                                "pipe2",
-                                "dup",
-                                "dup2",
-                                "dup3",
-                                "fcntl",
-                                "unlink",
-                                "unlinkat",
-                                "rename",
-                                "renameat",
-                                "renameat2",
-                                "mkdir",
-                                "mkdirat",
-                                "rmdir",
-                                "chmod",
-                                "fchmod",
-                                "fchmodat",
-                                "fchown",
-                                "umask",
-                                "ftruncate",
-                                "truncate",
-                                "fallocate",
-                                "pwrite64",
-                                "getdents64",
-                                "chdir",
-                                "fchdir",
-                                "getrlimit",
-                                "prlimit64",
-                                "getrusage",
-                                "sysinfo",
-                                "uname",
-                                "arch_prctl",
-                                "set_tid_address",
-                                "getuid",
-                                "geteuid",
-                                "getgid",
-                                "getegid",
-                                "getppid",
-                                "getpgrp",
-                                "prctl",
-                                "creat",
-                                "symlink",
-                                "symlinkat",
-                                "utimensat",
-                                "utime",
-                                "fsync",
-                                "fadvise64",
-                                "link",
-                                "linkat",
-                                "sched_setaffinity",
-                                "sched_getscheduler",
-                                "sched_getparam",
-                                "get_mempolicy",
-                                "copy_file_range",
-                                "sendfile",
-                                "flock",
-                                "pselect6",
-                                "select",
-                                "eventfd2",
-                                "tgkill"});
-    // Asked for by run-time libraries; an error suits them.
-    filter.Add(SCMP_ACT_ERRNO(ENOTTY), {"ioctl"});
-    filter.Add(SCMP_ACT_ERRNO(EPERM), {"socket", "connect", "kill", "tkill", "ptrace", "mbind", "set_mempolicy"});
-  } else {
-    filter.Add(SCMP_ACT_ERRNO(ENOTTY), {"ioctl"});
-    filter.Add(SCMP_ACT_ERRNO(EPERM), {"prlimit64", "getrlimit", "sysinfo", "uname", "fcntl", "getdents64"});
-  }
-  if (!filter.ok()) return FailedPrecondition(ErrnoMessage("sandbox: seccomp rule", -filter.error()));
-  if (int error = filter.Load(); error != 0) {
-    return FailedPrecondition(ErrnoMessage("sandbox: this kernel refused the seccomp filter", -error));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 int LandlockAbi() {
@@ -265,14 +113,25 @@ int LandlockAbi() {
   return abi < 0 ? 0 : static_cast<int>(abi);
 }
 
-absl::Status EnterSandbox(const SandboxOptions& options) {
+absl::Status RestrictFiles(const SandboxOptions& options) {
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+    return FailedPrecondition(ErrnoMessage("sandbox: no_new_privs", errno));
+  }
+  return Restrict(options);
+}
+
+absl::Status RestrictCalls(const SandboxOptions& options) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     return FailedPrecondition(ErrnoMessage("sandbox: no_new_privs", errno));
   }
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   WARPSMITH_RETURN_IF_ERROR(SetLimits(options));
-  WARPSMITH_RETURN_IF_ERROR(RestrictFiles(options));
   return FilterCalls(options.syscalls);
+}
+
+absl::Status EnterSandbox(const SandboxOptions& options) {
+  WARPSMITH_RETURN_IF_ERROR(RestrictFiles(options));
+  return RestrictCalls(options);
 }
 
 }  // namespace warpsmith

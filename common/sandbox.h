@@ -1,6 +1,6 @@
 // Locks the calling process down before it touches anything that a model wrote: no_new_privs, not dumpable, Landlock
 // (only the named paths), rlimits, and a seccomp allow-list. Irreversible; call it from a process made for one job.
-// Threading: the process must have one thread.
+// Threading: the process must have one thread (but see RestrictCalls).
 // Source of the method: Linux Landlock and seccomp(2) documentation.
 #ifndef WARPSMITH_COMMON_SANDBOX_H_
 #define WARPSMITH_COMMON_SANDBOX_H_
@@ -10,19 +10,14 @@
 #include <vector>
 
 #include "common/status.h"
+#include "common/syscall_filter.h"
 
 namespace warpsmith {
 
-enum class SyscallPolicy {
-  kNone,      // no seccomp filter
-  kCompiler,  // file reads and writes, memory, vfork/execve/wait for the compiler's own stages; no sockets, no ptrace
-  kCompute,   // memory, time, signals of its own, reading and writing open descriptors; opening only what Landlock
-              // allows, read-only; no fork, exec, sockets, kill, ioctl, threads
-};
-
 struct SandboxOptions {
-  std::vector<std::string> read_paths;   // files or folders, readable (and executable where `allow_execute`)
-  std::vector<std::string> write_paths;  // folders, readable and writable
+  std::vector<std::string> read_paths;    // files or folders, readable (and executable where `allow_execute`)
+  std::vector<std::string> write_paths;   // folders, readable and writable
+  std::vector<std::string> device_paths;  // device files, readable, writable and open to ioctl
   bool allow_execute = false;
   SyscallPolicy syscalls = SyscallPolicy::kCompute;
   uint64_t cpu_seconds = 0;  // 0: unlimited
@@ -35,6 +30,12 @@ struct SandboxOptions {
 
 // FailedPrecondition names what this kernel lacks (Landlock before 5.13, seccomp); nothing runs unsandboxed then.
 absl::Status EnterSandbox(const SandboxOptions& options);
+
+// The two halves of it, for a process whose libraries start threads in between, as a GPU's driver does. Files come
+// first, while there is one thread: threads take the restriction over from the one that makes them. Limits, "not
+// dumpable" and, with kDevice, the seccomp filter hold for all threads whenever they are set.
+absl::Status RestrictFiles(const SandboxOptions& options);
+absl::Status RestrictCalls(const SandboxOptions& options);
 
 // Which Landlock ABI the kernel has; 0: none.
 int LandlockAbi();

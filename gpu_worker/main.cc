@@ -1,17 +1,26 @@
-// warpsmith-worker: one process a device. Parses, wires, waits.
+// warpsmith-worker: one process a device, and where it is given several GPUs the supervisor of one worker a GPU.
+// Parses, wires, waits.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
 #include <csignal>
+#include <thread>
 
+#include "common/clock.h"
+#include "common/file.h"
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/shutdown.h"
 #include "common/version.h"
 #include "gpu_worker/evaluate/local_evaluator.h"
+#include "gpu_worker/exit_code.h"
+#include "gpu_worker/gpu_selection.h"
 #include "gpu_worker/session/evaluation_task_runner.h"
 #include "gpu_worker/session/worker.h"
+#include "gpu_worker/supervisor.h"
 
 namespace warpsmith {
 namespace {
@@ -20,18 +29,61 @@ struct Flags {
   std::string coordinator;
   std::string worker_id;
   std::string data_dir;
+  std::string gpus;
   std::string device = "auto";
   int slots = 2;
   double drain_seconds = 60;
 };
 
-std::string DefaultWorkerId() {
+std::string HostName() {
   char host[256] = "worker";
   gethostname(host, sizeof host - 1);
-  return fmt::format("{}-0", host);
+  return host;
 }
 
-int Run(const Flags& flags) {
+// Blocks until a signal, or until `life` ends by itself and sends one.
+template <typename Life>
+void RunUntilSignal(double drain_seconds, Life life) {
+  std::jthread thread([&](std::stop_token stop) {
+    life(stop);
+    kill(getpid(), SIGTERM);  // over by itself: main waits for this
+  });
+  WaitForSignal();
+  ExitAfter(drain_seconds);
+  thread.request_stop();
+  thread.join();
+}
+
+// A device that is not to be trusted turns every candidate into an infra_error, which others could evaluate meanwhile:
+// the worker leaves, with a status that tells its supervisor whether the device may come back.
+class HealthWatch {
+ public:
+  HealthWatch(const evaluate::Evaluator& evaluator, std::stop_source life)
+      : thread_([this, &evaluator, life](std::stop_token stop) mutable { Watch(evaluator, life, stop); }) {}
+
+  int exit_code() const { return exit_code_; }
+
+ private:
+  void Watch(const evaluate::Evaluator& evaluator, std::stop_source& life, const std::stop_token& stop) {
+    int wedged_looks = 0;
+    while (!stop.stop_requested() && exit_code_ == 0) {
+      RealClock().SleepFor(kHealthLook);
+      const absl::Status health = evaluator.Health();
+      wedged_looks = health.code() == absl::StatusCode::kFailedPrecondition ? wedged_looks + 1 : 0;
+      if (health.code() == absl::StatusCode::kDataLoss) exit_code_ = kExitGpuRetired;
+      if (wedged_looks >= kWedgedLooks) exit_code_ = kExitGpuWedged;
+      if (exit_code_ != 0) spdlog::error("leaving: {}", Message(health));
+    }
+    if (exit_code_ != 0) life.request_stop();
+  }
+
+  static constexpr std::chrono::milliseconds kHealthLook{500};
+  static constexpr int kWedgedLooks = 60;  // what hangs now and then goes by itself
+  std::atomic<int> exit_code_{0};
+  std::jthread thread_;
+};
+
+int Work(const Flags& flags) {
   evaluate::LocalEvaluatorOptions local_options;
   local_options.worker_id = flags.worker_id;
   local_options.device = flags.device;
@@ -47,8 +99,10 @@ int Run(const Flags& flags) {
     return 1;
   }
   const v1::DeviceDescription& device = (*local)->device();
-  spdlog::info("worker {} on the {} device{}", flags.worker_id, device.name(),
-               device.toolkit() ? ", NVRTC checks sm_89 and sm_90" : ", without a CUDA toolkit");
+  const char* toolkit = device.toolkit() ? ", NVRTC checks sm_89 and sm_90" : ", without a CUDA toolkit";
+  spdlog::info("worker {} on {}{}", flags.worker_id,
+               device.emulated() ? "the emulated device" : device.name() + " " + device.uuid(),
+               device.emulated() ? toolkit : "");
   auto connector = session::MakeGrpcConnector(flags.coordinator);
   session::EvaluationTaskRunner runner((*local)->evaluator(), *connector);
   session::WorkerOptions options;
@@ -58,15 +112,75 @@ int Run(const Flags& flags) {
   options.slots = flags.slots;
   options.drain_seconds = flags.drain_seconds;
   session::Worker worker(options, *connector, runner, **spool, RealClock());
-  std::jthread life([&](std::stop_token stop) {
-    worker.Run(stop);
-    kill(getpid(), SIGTERM);  // drained by the coordinator: main waits for this
+  int code = 0;
+  RunUntilSignal(flags.drain_seconds + 30, [&](std::stop_token stop) {
+    std::stop_source life;
+    const std::stop_callback pass_on(stop, [&life] { life.request_stop(); });
+    const HealthWatch watch((*local)->evaluator(), life);
+    worker.Run(life.get_token());
+    code = watch.exit_code();
   });
-  WaitForSignal();
-  ExitAfter(flags.drain_seconds + 30);
-  life.request_stop();
-  life.join();
-  return 0;
+  return code;
+}
+
+int Supervise(const Flags& flags, const std::vector<cuda::GpuDevice>& gpus, cuda::GpuProbe& probe) {
+  auto program = FindProgram("warpsmith-worker");
+  if (!program.ok()) {
+    spdlog::error("{}", Message(program.status()));
+    return 1;
+  }
+  SupervisorOptions options;
+  options.stop_limit = flags.drain_seconds + 40;
+  const std::string base = flags.worker_id.empty() ? HostName() : flags.worker_id;
+  for (const cuda::GpuDevice& gpu : gpus) {
+    SupervisedWorker worker;
+    worker.worker_id = fmt::format("{}-{}", base, gpu.ordinal);
+    worker.gpu_uuid = gpu.uuid;
+    worker.gpu = fmt::format("GPU {} ({})", gpu.ordinal, gpu.name);
+    worker.arguments = {program->string(),
+                        "--coordinator",
+                        flags.coordinator,
+                        "--worker-id",
+                        worker.worker_id,
+                        "--data-dir",
+                        (std::filesystem::path(flags.data_dir) / fmt::format("gpu{}", gpu.ordinal)).string(),
+                        "--device",
+                        fmt::format("cuda:{}", gpu.ordinal),
+                        "--slots",
+                        std::to_string(flags.slots),
+                        "--drain-seconds",
+                        fmt::format("{}", flags.drain_seconds)};
+    options.workers.push_back(std::move(worker));
+  }
+  spdlog::info("supervising {} workers, one a GPU", gpus.size());
+  Supervisor supervisor(options, probe);
+  int code = 0;
+  RunUntilSignal(flags.drain_seconds + 60, [&](std::stop_token stop) { code = supervisor.Run(stop); });
+  return code;
+}
+
+int Run(Flags flags) {
+  if (!flags.gpus.empty() && flags.device != "auto") {
+    spdlog::error("--gpus and --device exclude each other; leave one out");
+    return 1;
+  }
+  if (flags.gpus == "none") flags.device = "emulated";
+  if (!flags.gpus.empty() && flags.gpus != "none") {
+    cuda::ProcessGpuProbe probe;
+    const auto found = probe.List();
+    const auto selected = found.ok() ? SelectGpus(flags.gpus, *found) : found.status();
+    if (!selected.ok()) {
+      spdlog::error("{}", Message(selected.status()));
+      return 1;
+    }
+    if (selected->size() > 1) return Supervise(flags, *selected, probe);
+    flags.device = fmt::format("cuda:{}", selected->front().ordinal);
+  }
+  if (flags.worker_id.empty()) {
+    const bool numbered = flags.device.rfind("cuda:", 0) == 0;
+    flags.worker_id = fmt::format("{}-{}", HostName(), numbered ? flags.device.substr(5) : "0");
+  }
+  return Work(flags);
 }
 
 }  // namespace
@@ -74,16 +188,20 @@ int Run(const Flags& flags) {
 
 int main(int argc, char** argv) {
   warpsmith::Flags flags;
-  flags.worker_id = warpsmith::DefaultWorkerId();
   CLI::App app(
       "Compiles, validates and times candidates for a coordinator.\n"
-      "Example: warpsmith-worker --coordinator 127.0.0.1:7070 --data-dir /var/lib/warpsmith/worker0");
+      "Example: warpsmith-worker --coordinator 127.0.0.1:7070 --data-dir /var/lib/warpsmith/worker --gpus all");
   app.add_option("--coordinator", flags.coordinator, "host:port or unix:/path of the coordinator")
       ->required()
       ->envname("WARPSMITH_COORDINATOR");
-  app.add_option("--worker-id", flags.worker_id, "stable across restarts; this host's name and -0 by default");
+  app.add_option("--worker-id", flags.worker_id,
+                 "stable across restarts; by default this host's name and the GPU's number, which several GPUs get "
+                 "behind whatever is given here");
   app.add_option("--data-dir", flags.data_dir, "for the result spool and the compiler's cache")->required();
-  app.add_option("--device", flags.device, "auto or emulated");
+  app.add_option("--gpus", flags.gpus,
+                 "all, none (the emulated device), or numbers such as 0,2 as nvidia-smi counts them: one worker "
+                 "process each, started again when it dies");
+  app.add_option("--device", flags.device, "auto (the first GPU, else emulated), emulated, or cuda:N");
   app.add_option("--slots", flags.slots, "assignments in hand: one on the device while others compile")
       ->check(CLI::Range(1, 16));
   app.add_option("--drain-seconds", flags.drain_seconds, "how long a stop waits for what runs");

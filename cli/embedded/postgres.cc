@@ -15,6 +15,7 @@
 #include "cli/embedded/process_record.h"
 #include "cli/text.h"
 #include "common/file.h"
+#include "common/run_child.h"
 
 namespace warpsmith::cli {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/protocol_names.h"
 #include "coordinator/api/search_view.h"
 #include "coordinator/store/text.h"
 
@@ -100,7 +101,7 @@ absl::StatusOr<v1::Explanation> Explain(store::Transaction& transaction, const s
   WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet failures, transaction.Execute("failure_classes", {search_id}));
   for (const store::Row row : failures) {
     v1::FailureClass* failure = explanation.add_failures();
-    failure->set_outcome(store::OutcomeName(static_cast<v1::Outcome>(row.Int("outcome"))));
+    failure->set_outcome(OutcomeName(static_cast<v1::Outcome>(row.Int("outcome"))));
     failure->set_reason(row.Text("reason"));
     failure->set_count(static_cast<int>(row.Int("count")));
     failure->set_example(store::CleanText(row.Text("example"), 400));

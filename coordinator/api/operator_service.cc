@@ -78,7 +78,7 @@ class OperatorServiceImpl final : public v1::OperatorService::Service {
       return {grpc::StatusCode::RESOURCE_EXHAUSTED,
               fmt::format("{} watches are open, which is the most there can be; close one", kMostWatchers)};
     }
-    const grpc::Status status = Watch(context, request->search_id(), writer);
+    grpc::Status status = Watch(context, request->search_id(), writer);
     watchers_.fetch_sub(1);
     return status;
   }
@@ -156,7 +156,7 @@ class OperatorServiceImpl final : public v1::OperatorService::Service {
   }
 
   grpc::Status GetStatus(grpc::ServerContext*, const v1::GetStatusRequest*, v1::ClusterStatus* reply) override {
-    const grpc::Status status = Read([&](store::Transaction& transaction) { return FillStatus(transaction, reply); });
+    grpc::Status status = Read([&](store::Transaction& transaction) { return FillStatus(transaction, reply); });
     if (!status.ok()) return status;
     auto models = context_.gateway.ListModels(kGatewayPatienceSeconds);
     reply->set_gateway_reachable(models.ok());
@@ -250,7 +250,7 @@ class OperatorServiceImpl final : public v1::OperatorService::Service {
                      grpc::ServerWriter<v1::SearchEvent>* writer) {
     std::string id;
     int64_t last_event = 0;
-    const grpc::Status found = Read([&](store::Transaction& transaction) -> absl::Status {
+    grpc::Status found = Read([&](store::Transaction& transaction) -> absl::Status {
       WARPSMITH_ASSIGN_OR_RETURN(id, ResolveSearch(transaction, prefix));
       WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet last, transaction.Execute("event_last", {id}));
       // The newest line tells a new watcher where the search stands.

@@ -125,6 +125,13 @@ absl::StatusOr<v1::Tree> ViewTree(store::Transaction& transaction, const std::st
     // A tree is for reading: logs and samples are in GetCandidate.
     view.mutable_evaluation()->mutable_compile()->clear_log();
     view.mutable_evaluation()->mutable_timing()->clear_sample_ms();
+    // A tree shows what bounds a kernel; its counters come with the candidate alone.
+    if (view.evaluation().has_profile()) {
+      v1::Profile* profile = view.mutable_evaluation()->mutable_profile();
+      profile->clear_metrics();
+      profile->clear_steps();
+      profile->clear_figures();
+    }
     const auto found = place.find(candidate.idea_id);
     v1::IdeaNode* node = nullptr;
     if (found != place.end()) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "common/hash.h"
+#include "common/protocol_names.h"
 #include "coordinator/api/search_view.h"
 #include "coordinator/engine/candidate_intake.h"
 #include "coordinator/search/settings.h"
@@ -42,8 +43,8 @@ absl::Status CheckLine(const std::string& field, const std::string& value, size_
 absl::Status CheckRunning(const store::SearchRecord& search, const char* what) {
   if (search.state == v1::SEARCH_STATE_RUNNING) return absl::OkStatus();
   return FailedPrecondition(fmt::format(
-      "search {} is {}; {} can be injected while a search runs{}", search.id, store::SearchStateName(search.state),
-      what, search.state == v1::SEARCH_STATE_INTAKE ? ": try again when intake is done" : "; submit a new one"));
+      "search {} is {}; {} can be injected while a search runs{}", search.id, SearchStateName(search.state), what,
+      search.state == v1::SEARCH_STATE_INTAKE ? ": try again when intake is done" : "; submit a new one"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/hash.h"
+#include "common/protocol_names.h"
 #include "coordinator/bank/bank.h"
 #include "coordinator/engine/candidate_intake.h"
 #include "coordinator/engine/narrator.h"
@@ -112,9 +113,8 @@ absl::Status DecisionExecutor::Execute(store::Transaction& transaction, const st
 absl::StatusOr<bool> DecisionExecutor::End(store::Transaction& transaction, const store::SearchRecord& record,
                                            v1::SearchState state, const std::string& reason, const std::string& error,
                                            int64_t now_us, std::vector<queue::CancelledTask>* cancelled) const {
-  WARPSMITH_ASSIGN_OR_RETURN(
-      const store::ResultSet ended,
-      transaction.Execute("search_end", {record.id, store::SearchStateName(state), error, reason}));
+  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet ended,
+                             transaction.Execute("search_end", {record.id, SearchStateName(state), error, reason}));
   if (ended.empty()) return false;
   WARPSMITH_RETURN_IF_ERROR(
       transaction.Execute("round_close", {record.id, record.round, static_cast<double>(now_us)}).status());
@@ -127,7 +127,7 @@ absl::StatusOr<bool> DecisionExecutor::End(store::Transaction& transaction, cons
   if (state == v1::SEARCH_STATE_FAILED) {
     line = "failed: " + error;
   } else {
-    line = fmt::format("{} ({})", store::SearchStateName(state), reason);
+    line = fmt::format("{} ({})", SearchStateName(state), reason);
     line += final_record.best_ms > 0 ? ": best " + TimeText(final_record.best_ms, final_record.best_ratio)
                                      : ": no correct kernel was found";
     if (admitted > 0) line += fmt::format("; {} kernels admitted to the bank", admitted);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "common/protocol_names.h"
 #include "coordinator/store/blob_store.h"
 #include "coordinator/store/text.h"
 
@@ -53,6 +54,12 @@ absl::Status FillKernel(store::Transaction& transaction, const std::string& cand
   WARPSMITH_ASSIGN_OR_RETURN(*kernel->mutable_source(), store::GetBlob(transaction, candidate.source_sha256));
   *kernel->mutable_evaluation() = candidate.evaluation;
   kernel->mutable_evaluation()->mutable_timing()->clear_sample_ms();
+  if (kernel->evaluation().has_profile()) {
+    // A prompt has the figures that tell most; the counters behind them stay here.
+    v1::Profile* profile = kernel->mutable_evaluation()->mutable_profile();
+    profile->clear_metrics();
+    for (v1::ProfileStep& step : *profile->mutable_steps()) step.clear_metrics();
+  }
   kernel->set_idea_title(candidate.title);
   if (!candidate.idea_id.empty()) {
     WARPSMITH_ASSIGN_OR_RETURN(const store::IdeaRecord idea, store::GetIdea(transaction, candidate.idea_id));
@@ -75,7 +82,7 @@ v1::TriedIdea Tried(const store::IdeaRecord& idea, const std::vector<store::Cand
       ++failure.first;
       failure.second = candidate.reject_message;
     } else if (candidate.state == "done" && candidate.outcome != v1::OUTCOME_INFRA_ERROR) {
-      auto& failure = failures[store::OutcomeName(candidate.outcome)];
+      auto& failure = failures[OutcomeName(candidate.outcome)];
       ++failure.first;
       failure.second = candidate.message;
     }

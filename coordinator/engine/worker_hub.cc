@@ -233,7 +233,8 @@ void WorkerHub::TakeHello(uint64_t id, const v1::Hello& hello) {
 }
 
 void WorkerHub::Register() {
-  for (auto& [id, session] : sessions_) {
+  for (auto& entry : sessions_) {
+    Session& session = entry.second;
     if (!session.greeted || session.registered) continue;
     const v1::Hello& hello = session.hello;
     std::vector<queue::CancelledTask> cancelled;

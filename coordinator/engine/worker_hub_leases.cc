@@ -145,11 +145,12 @@ void WorkerHub::NoteSeen() {
               .Execute("worker_seen", {session.hello.worker_id(), session.hello.boot_id(), session.draining, true})
               .status());
     }
-    for (const auto& [worker, boot] : gone_) {
+    for (const auto& gone : gone_) {
+      const std::string& worker = gone.first;
       const bool back = std::any_of(sessions_.begin(), sessions_.end(),
                                     [&](const auto& entry) { return entry.second.hello.worker_id() == worker; });
       if (back) continue;
-      WARPSMITH_RETURN_IF_ERROR(transaction.Execute("worker_seen", {worker, boot, false, false}).status());
+      WARPSMITH_RETURN_IF_ERROR(transaction.Execute("worker_seen", {worker, gone.second, false, false}).status());
     }
     return absl::OkStatus();
   });
@@ -160,7 +161,8 @@ void WorkerHub::Dispatch() {
   const TimePoint now = clock_.Now();
   if (now < next_dispatch_ || now < quiet_until_) return;
   next_dispatch_ = now + kIdlePoll;
-  for (auto& [id, session] : sessions_) {
+  for (auto& entry : sessions_) {
+    Session& session = entry.second;
     const int free = session.hello.slots() - static_cast<int>(session.held.size());
     if (!session.registered || session.draining || free <= 0) continue;
     std::vector<v1::Assignment> assignments;

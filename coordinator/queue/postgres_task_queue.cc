@@ -87,6 +87,7 @@ absl::StatusOr<std::vector<Task>> PostgresTaskQueue::Claim(store::Transaction& t
                                                            const std::vector<TaskKind>& kinds,
                                                            const std::string& device_class, int limit) {
   std::vector<std::string> names;
+  names.reserve(kinds.size());
   for (TaskKind kind : kinds) names.push_back(TaskKindName(kind));
   WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows,
                              transaction.Execute("task_claim", {names, device_class, limit, owner.worker_id,

@@ -61,6 +61,8 @@ bool IsCorrect(const CandidateView& candidate) {
   return candidate.state == CandidateState::kDone && candidate.outcome == v1::OUTCOME_OK;
 }
 
+bool IsScreened(const CandidateView& candidate) { return IsCorrect(candidate) && candidate.reason == "screened"; }
+
 bool ClearlyFaster(const CandidateView& candidate, const CandidateView& other) {
   return SortableRatio(candidate) - HalfWidth(candidate) > SortableRatio(other) + HalfWidth(other);
 }
@@ -191,6 +193,7 @@ RoundProgress SnapshotIndex::Progress(int round, int implementations) const {
 
 std::vector<const CandidateView*> SnapshotIndex::ParentOrder() const {
   std::vector<const CandidateView*> order = FastestFirst(candidates_);
+  std::erase_if(order, [](const CandidateView* c) { return IsScreened(*c); });
   for (size_t begin = 0; begin < order.size();) {
     size_t end = begin + 1;
     while (end < order.size() && !ClearlyFaster(*order[begin], *order[end])) ++end;

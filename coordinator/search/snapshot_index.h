@@ -18,6 +18,8 @@ namespace warpsmith::search {
 bool IsRepairable(v1::Outcome outcome);
 
 bool IsCorrect(const CandidateView& candidate);
+// Right on what it was tried on, but so far behind the incumbent that it was not fully validated: never a parent.
+bool IsScreened(const CandidateView& candidate);
 
 struct RoundProgress {
   int total = 0;    // implementations that the round will have, repairs counted with what they repair

@@ -4,16 +4,11 @@
 
 #include <algorithm>
 
+#include "common/protocol_names.h"
 #include "coordinator/store/text.h"
 
 namespace warpsmith::store {
 namespace {
-
-std::string LowerWithout(const std::string& name, size_t prefix) {
-  std::string text = name.size() > prefix ? name.substr(prefix) : name;
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
 
 IdeaRecord IdeaFromRow(const Row& row) {
   IdeaRecord record;
@@ -58,7 +53,6 @@ CandidateRecord CandidateFromRow(const Row& row) {
 
 }  // namespace
 
-std::string SearchStateName(v1::SearchState state) { return LowerWithout(v1::SearchState_Name(state), 13); }
 v1::SearchState ParseSearchState(const std::string& name) {
   for (int state = v1::SearchState_MIN; state <= v1::SearchState_MAX; ++state) {
     if (v1::SearchState_IsValid(state) && SearchStateName(static_cast<v1::SearchState>(state)) == name) {
@@ -67,7 +61,6 @@ v1::SearchState ParseSearchState(const std::string& name) {
   }
   return v1::SEARCH_STATE_UNSPECIFIED;
 }
-std::string OutcomeName(v1::Outcome outcome) { return LowerWithout(v1::Outcome_Name(outcome), 8); }
 
 absl::StatusOr<SearchRecord> GetSearch(Transaction& transaction, const std::string& id) {
   WARPSMITH_ASSIGN_OR_RETURN(const ResultSet rows, transaction.Execute("search_get", {id}));

@@ -70,9 +70,7 @@ struct CandidateRecord {
   v1::Evaluation evaluation;  // where it was asked for
 };
 
-std::string SearchStateName(v1::SearchState state);  // running, done, ...
 v1::SearchState ParseSearchState(const std::string& name);
-std::string OutcomeName(v1::Outcome outcome);  // wrong_output, ok, ...
 
 absl::StatusOr<SearchRecord> GetSearch(Transaction& transaction, const std::string& id);
 absl::StatusOr<std::vector<v1::Baseline>> GetBaselines(Transaction& transaction, const std::string& search_id);

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <future>
 
+#include "common/run_child.h"
 #include "common/version.h"
 #include "gpu_worker/compile/child_job.h"
 #include "gpu_worker/compile/kernel_name.h"
@@ -116,7 +117,7 @@ wire::Report ChildCompiler::RunNvrtc(const CompileRequest& request, const Toolki
   job.set_nvrtc_path(toolkit.files.nvrtc.string());
   job.set_builtins_path(toolkit.files.builtins.string());
   for (const std::string& folder : toolkit.files.include_folders) job.add_include_folders(folder);
-  return RunChildJob(std::move(job));
+  return RunChildJob(job);
 }
 
 wire::Report ChildCompiler::RunHost(const CompileRequest& request, bool toolkit_checked) {
@@ -129,10 +130,10 @@ wire::Report ChildCompiler::RunHost(const CompileRequest& request, bool toolkit_
   std::error_code error;
   job.set_work_folder(std::filesystem::canonical(work->path(), error).string());
   *job.mutable_host() = host->tools;
-  return RunChildJob(std::move(job));
+  return RunChildJob(job);
 }
 
-wire::Report ChildCompiler::RunChildJob(wire::Job job) {
+wire::Report ChildCompiler::RunChildJob(const wire::Job& job) {
   absl::StatusOr<std::filesystem::path> program = FindProgram(kProgram);
   if (!program.ok()) return InfraError(Message(program.status()));
   std::string message;

@@ -48,7 +48,7 @@ class ChildCompiler final : public Compiler {
   wire::Report CompileRequestToReport(const CompileRequest& request);
   wire::Report RunNvrtc(const CompileRequest& request, const Toolkit& toolkit);
   wire::Report RunHost(const CompileRequest& request, bool toolkit_checked);
-  wire::Report RunChildJob(wire::Job job);
+  wire::Report RunChildJob(const wire::Job& job);
   wire::Job NewJob(wire::Mode mode, const CompileRequest& request) const;
   wire::Report Explain(const ChildExit& exit) const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 namespace warpsmith::compile {
@@ -74,6 +75,28 @@ std::optional<CudaToolkit> InWheels(const fs::path& site_packages) {
   return From(nvidia / "cuda_nvrtc" / "lib", {nvidia / "cuda_runtime" / "include"});
 }
 
+// Folders that hold python3.N folders: of the environments in use, then the system's.
+std::vector<fs::path> PythonLibraryRoots() {
+  std::vector<fs::path> roots;
+  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    if (const char* folder = std::getenv(variable); folder != nullptr && *folder == '/') {
+      roots.push_back(fs::path(folder) / "lib");
+    }
+  }
+  const char* named = std::getenv("WARPSMITH_PYTHON");
+  if (named != nullptr && *named == '/') roots.push_back(fs::path(named).parent_path().parent_path() / "lib");
+  const char* variable = std::getenv("PATH");
+  const std::string path = variable != nullptr ? variable : "";
+  for (size_t at = 0; at < path.size();) {
+    const size_t end = std::min(path.find(':', at), path.size());
+    const fs::path folder = path.substr(at, end - at);
+    at = end + 1;
+    if (folder.is_absolute() && IsFile(folder / "python3")) roots.push_back(folder.parent_path() / "lib");
+  }
+  roots.insert(roots.end(), {"/usr/local/lib", "/usr/lib", "/opt/conda/lib", "/opt/venv/lib"});
+  return roots;
+}
+
 }  // namespace
 
 std::optional<CudaToolkit> ToolkitIn(const fs::path& folder) {
@@ -94,7 +117,7 @@ std::optional<CudaToolkit> FindCudaToolkit() {
   for (const char* folder : {"/usr/local/cuda", "/opt/cuda", "/usr", "/usr/lib/cuda"}) {
     if (auto found = ToolkitIn(folder)) return found;
   }
-  for (const char* root : {"/usr/local/lib", "/usr/lib", "/opt/conda/lib", "/opt/venv/lib"}) {
+  for (const fs::path& root : PythonLibraryRoots()) {
     for (const fs::path& folder : Children(root)) {
       if (folder.filename().string().compare(0, 6, "python") != 0) continue;
       for (const char* packages : {"dist-packages", "site-packages"}) {

@@ -1,5 +1,6 @@
 // Where NVRTC and CUDA's headers lie: WARPSMITH_CUDA_PATH (a toolkit's folder, or "none" to do without), then
-// /usr/local/cuda, /opt/cuda, the loader's own folders, and the layout of NVIDIA's Python wheels.
+// /usr/local/cuda, /opt/cuda, the loader's own folders, and NVIDIA's Python wheels in the environment that VIRTUAL_ENV,
+// CONDA_PREFIX, WARPSMITH_PYTHON or PATH names or in the system's.
 // Threading: safe from any thread. Errors: none; a machine without a toolkit is an empty result.
 #ifndef WARPSMITH_GPU_WORKER_COMPILE_CUDA_TOOLKIT_H_
 #define WARPSMITH_GPU_WORKER_COMPILE_CUDA_TOOLKIT_H_

@@ -68,6 +68,7 @@ std::vector<std::string> Arguments(const wire::Job& job) {
 absl::StatusOr<GccExit> RunGcc(const wire::Job& job, const HostStreams& streams) {
   std::vector<std::string> arguments = Arguments(job);
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   std::string temporary = "TMPDIR=" + job.work_folder();
@@ -158,7 +159,7 @@ SplitLog SplitIncludes(const wire::Job& job, std::string_view log) {
   return split;
 }
 
-wire::Report FromObject(const wire::Job& job, std::string log) {
+wire::Report FromObject(const wire::Job& job, const std::string& log) {
   absl::StatusOr<std::string> bytes = ReadFile(kObjectFile, job.artifact_bytes());
   if (!bytes.ok()) {
     return MakeReport(v1::OUTCOME_COMPILE_ERROR, "size",

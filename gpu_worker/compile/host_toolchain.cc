@@ -11,9 +11,9 @@
 #include <map>
 #include <set>
 
-#include "common/child_process.h"
 #include "common/file.h"
 #include "common/hash.h"
+#include "common/run_child.h"
 #include "gpu_worker/compile/glue.h"
 
 namespace warpsmith::compile {
@@ -104,9 +104,9 @@ std::vector<std::string> Flags(const fs::path& header_folder) {
   // A fused multiply-add in one instruction, as a GPU's, and half precision conversions; not whatever else this CPU
   // has.
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2")) flags.emplace_back("-mavx2");
+  // Every processor with AVX2 converts half precision too.
+  if (__builtin_cpu_supports("avx2")) flags.insert(flags.end(), {"-mavx2", "-mf16c"});
   if (__builtin_cpu_supports("fma")) flags.emplace_back("-mfma");
-  if (__builtin_cpu_supports("f16c")) flags.emplace_back("-mf16c");
   // What the emulation headers themselves ask for, one flag a line.
   if (absl::StatusOr<std::string> more = ReadFile(header_folder / kFlagsFile, 65536); more.ok()) {
     for (size_t at = 0; at < more->size();) {

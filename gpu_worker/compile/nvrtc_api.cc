@@ -69,6 +69,7 @@ absl::StatusOr<NvrtcOutput> NvrtcApi::Compile(const std::string& code, const std
     }
   }
   std::vector<const char*> arguments;
+  arguments.reserve(options.size());
   for (const std::string& option : options) arguments.push_back(option.c_str());
   NvrtcOutput output;
   output.result = compile_(program, static_cast<int>(arguments.size()), arguments.data());

@@ -1,5 +1,5 @@
-// An Evaluator with all its parts for this machine's device: compiler child and cache, executor processes, the PyTorch
-// oracle. What the worker and `warpsmith evaluate` share.
+// An Evaluator with all its parts for one device of this machine: compiler child and cache, executor processes, the
+// PyTorch oracle, and on a GPU its lock, clocks, canary and profiler. What the worker and `warpsmith evaluate` share.
 // Threading: as Evaluator. Errors: what is missing on this machine, with the remedy.
 #ifndef WARPSMITH_GPU_WORKER_EVALUATE_LOCAL_EVALUATOR_H_
 #define WARPSMITH_GPU_WORKER_EVALUATE_LOCAL_EVALUATOR_H_
@@ -15,11 +15,14 @@ namespace warpsmith::evaluate {
 
 struct LocalEvaluatorOptions {
   std::string worker_id = "local";
-  std::string device = "auto";         // auto, emulated
-  std::filesystem::path cache_folder;  // compiled artifacts
+  // auto (the first GPU where one can be used, else the emulated device), emulated, cuda:N by PCI order, or a GPU's
+  // UUID.
+  std::string device = "auto";
+  std::filesystem::path cache_folder;  // compiled artifacts, baselines
   bool use_toolkit = true;             // false: as if there were no NVRTC
-  double run_limit_seconds = 20;       // one run of a plan
-  double measure_seconds = 0.4;        // of one measurement; the emulated device is not worth more
+  double run_limit_seconds = 20;       // one run of a plan, at most
+  double measure_seconds = 0;  // of one measurement; 0: 0.4 on the emulated device, which is not worth more, 0.12 on a
+                               // GPU
 };
 
 class LocalEvaluator {

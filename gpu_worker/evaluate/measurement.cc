@@ -5,82 +5,235 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gpu_worker/evaluate/flags.h"
 #include "gpu_worker/measure/statistics.h"
 
 namespace warpsmith::evaluate {
+namespace {
 
-Measurement::Measurement(MeasurementOptions options, executor::Executor& executor, Validation& validation, int slots)
-    : options_(options), executor_(executor), validation_(validation), slots_(slots) {}
+constexpr int kFewestScreenSamples = 3;
+constexpr double kSlowMs = 10;  // one warm-up is enough from here on
+constexpr double kLargestClockDrop = 0.25;
 
-bool Measurement::Sample(int warmups, int samples, v1::Timing& timing, v1::Evaluation& evaluation) {
+std::vector<double> SamplesOf(const v1::Timing& timing) {
+  return {timing.sample_ms().begin(), timing.sample_ms().end()};
+}
+
+}  // namespace
+
+MeasurementOptions MeasurementOptions::ForGpu() {
+  MeasurementOptions options;
+  options.warmups = 3;
+  options.screen_samples = 10;
+  options.screen_seconds = 0.03;
+  options.screen_factor = 2;
+  options.min_samples = 20;
+  options.stop_at_stable_noise = true;
+  options.max_seconds = 0.12;
+  options.batch_seconds = 0.02;
+  options.max_batch_launches = 20000;
+  options.launch_gap_seconds = 4e-6;
+  options.first_use_tolerance = 0.03;
+  options.judge_random_rounds = true;
+  return options;
+}
+
+Measurement::Measurement(MeasurementOptions options, executor::Executor& executor, Validation& validation,
+                         ThrottleGate& gate, Clock& clock)
+    : options_(options),
+      executor_(executor),
+      validation_(validation),
+      gate_(gate),
+      clock_(clock),
+      slots_(validation.layout().timing),
+      random_(options.random_seed) {}
+
+absl::StatusOr<bool> Measurement::Take(std::vector<int> slots, int warmups, int samples,
+                                       std::vector<double>& samples_ms, v1::Timing& timing,
+                                       v1::Evaluation& evaluation) {
   executor::TimeRequest request;
-  for (int slot = 0; slot < slots_; ++slot) request.slots.push_back(slot);
+  request.slots = slots.empty() ? slots_ : std::move(slots);
   request.warmups = warmups;
   request.samples = samples;
-  request.limit_seconds = validation_.RunLimit() * (warmups + samples);
-  executor::RunReport report = executor_.Time(request);
-  if (!validation_.Ran(report, "timed_launch", evaluation)) return false;
-  for (double seconds : report.samples) timing.add_sample_ms(seconds * 1e3);
-  measure::Summary summary = measure::Summarize({timing.sample_ms().begin(), timing.sample_ms().end()});
+  for (;;) {
+    request.limit_seconds = validation_.RunLimit(warmups + samples);
+    gate_.Begin();
+    executor::RunReport report;
+    {
+      StageClock::Span span(validation_.stages(), Stage::kMeasure);
+      report = executor_.Time(request);
+    }
+    if (!validation_.Ran(report, "timed_launch", evaluation)) return false;
+    ThrottleGate::Verdict verdict = gate_.End();
+    if (verdict == ThrottleGate::Verdict::kTakeAgain) {
+      timing.set_throttled_samples(timing.throttled_samples() + static_cast<int>(report.samples.size()));
+      continue;
+    }
+    if (verdict == ThrottleGate::Verdict::kGaveUp) AddFlag(evaluation, "throttled");
+    for (double seconds : report.samples) samples_ms.push_back(seconds * 1e3);
+    if (!report.launch_mode.empty()) timing.set_launch_mode(report.launch_mode);
+    if (report.prepare_seconds > 0) timing.set_prepare_ms(report.prepare_seconds * 1e3);
+    if (gate_.sm_mhz() > 0) sample_mhz_ = std::max(sample_mhz_, gate_.sm_mhz());
+    return true;
+  }
+}
+
+absl::StatusOr<bool> Measurement::Sample(int warmups, int samples, v1::Timing& timing, v1::Evaluation& evaluation) {
+  std::vector<double> samples_ms;
+  std::vector<int> slots = slots_;
+  if (options_.judge_random_rounds && slots.size() > 1) {
+    std::rotate(slots.begin(), slots.begin() + Random(static_cast<int>(slots.size())), slots.end());
+  }
+  WARPSMITH_ASSIGN_OR_RETURN(bool ran, Take(std::move(slots), warmups, samples, samples_ms, timing, evaluation));
+  if (!ran) return false;
+  for (double sample : samples_ms) timing.add_sample_ms(sample);
+  measure::Summary summary = measure::Summarize(SamplesOf(timing));
   timing.set_median_ms(summary.median);
   timing.set_spread(summary.spread);
   timing.set_samples(summary.samples);
   return true;
 }
 
-bool Measurement::Screen(v1::Timing& timing, v1::Evaluation& evaluation) {
+absl::StatusOr<bool> Measurement::WarmUp(v1::Evaluation& evaluation) {
+  if (options_.first_use_tolerance <= 0) return true;
+  std::vector<double> samples_ms;
+  v1::Timing ignored;
+  int slot = validation_.layout().trials.front();
+  WARPSMITH_ASSIGN_OR_RETURN(bool ran, Take({slot}, 1, 1, samples_ms, ignored, evaluation));
+  if (!ran || options_.warmups <= 2 || samples_ms.empty() || samples_ms[0] > kSlowMs) return ran;
+  return Take({slot}, options_.warmups - 2, 1, samples_ms, ignored, evaluation);
+}
+
+absl::StatusOr<bool> Measurement::TakeFirstUses(v1::Timing& timing, v1::Evaluation& evaluation) {
+  first_uses_ms_.clear();
+  for (int slot : slots_) {
+    WARPSMITH_ASSIGN_OR_RETURN(bool ran, Take({slot}, 0, 1, first_uses_ms_, timing, evaluation));
+    if (!ran) return false;
+  }
+  timing.set_first_use_ms(measure::Summarize(first_uses_ms_).median);
+  return true;
+}
+
+absl::StatusOr<bool> Measurement::Screen(v1::Timing& timing, v1::Evaluation& evaluation) {
   timing.set_stage("screen");
-  return Sample(options_.warmups, options_.screen_samples, timing, evaluation);
+  if (options_.first_use_tolerance <= 0) return Sample(options_.warmups, options_.screen_samples, timing, evaluation);
+  WARPSMITH_ASSIGN_OR_RETURN(bool ran, TakeFirstUses(timing, evaluation));
+  if (!ran) return false;
+  int samples = options_.screen_samples;
+  if (options_.screen_seconds > 0) {
+    double fit = options_.screen_seconds * 1e3 / std::max(timing.first_use_ms(), 1e-6);
+    samples = std::clamp(static_cast<int>(std::min(fit, 1e6)), kFewestScreenSamples, samples);
+  }
+  return Sample(0, samples, timing, evaluation);
 }
 
 bool Measurement::MuchSlowerThan(double incumbent_ms, const v1::Timing& timing) const {
   return incumbent_ms > 0 && timing.median_ms() > options_.screen_factor * incumbent_ms;
 }
 
-bool Measurement::Measure(v1::Timing& timing, v1::Evaluation& evaluation) {
+int Measurement::NextRound(const v1::Timing& timing, bool enough) {
+  // About a fifth of the cap at a time.
+  double each = std::max(timing.median_ms(), 1e-3);
+  int wanted = enough ? options_.max_samples : options_.min_samples;
+  int more = std::min(static_cast<int>(options_.max_seconds * 200 / each), wanted - timing.samples());
+  int slots = static_cast<int>(slots_.size());
+  if (options_.judge_random_rounds) {
+    more = std::max(more, slots);
+    more = more / 2 + 1 + Random(more);
+    return std::min(more, options_.max_samples - timing.samples());
+  }
+  // Every slot in turn: what is judged afterwards is each slot's last launch.
+  return std::min((std::max(more, 1) + slots - 1) / slots, (options_.max_samples - timing.samples()) / slots) * slots;
+}
+
+absl::StatusOr<bool> Measurement::Measure(v1::Timing& timing, v1::Evaluation& evaluation) {
   timing.set_stage("measure");
+  TimePoint started = clock_.Now();
   double spent_ms = 0;
   for (double sample : timing.sample_ms()) spent_ms += sample;
-  int first = timing.samples();
-  while (timing.samples() < options_.max_samples) {
+  const double before_ms = spent_ms;
+  const int first = timing.samples();
+  int judged_after = options_.judge_random_rounds ? Random(3) : -1;  // which round's outputs are looked at
+  for (int round = 0; timing.samples() < options_.max_samples; ++round) {
     bool enough = timing.samples() >= options_.min_samples && timing.samples() > first;
     if (enough && timing.spread() <= options_.target_spread) break;
+    if (enough && options_.stop_at_stable_noise && measure::NoiseIsStable(SamplesOf(timing))) break;
     if (enough && spent_ms >= options_.max_seconds * 1e3) break;
-    // About a fifth of the cap at a time, and every slot in turn: what is judged afterwards is each slot's last launch.
-    double each = std::max(timing.median_ms(), 1e-3);
-    int wanted = enough ? options_.max_samples : options_.min_samples;
-    int more = std::min(static_cast<int>(options_.max_seconds * 200 / each), wanted - timing.samples());
-    more = std::min((std::max(more, 1) + slots_ - 1) / slots_, (options_.max_samples - timing.samples()) / slots_) *
-           slots_;
-    if (more == 0) break;
+    int more = NextRound(timing, enough);
+    if (more <= 0) break;
     int before = timing.samples();
-    if (!Sample(0, more, timing, evaluation)) return false;
+    WARPSMITH_ASSIGN_OR_RETURN(bool ran, Sample(0, more, timing, evaluation));
+    if (!ran) return false;
     for (int i = before; i < timing.samples(); ++i) spent_ms += timing.sample_ms(i);
+    if (options_.stop_at_stable_noise) {
+      // What lies between samples (flushing, poisoning) is time too.
+      spent_ms = std::max(spent_ms, before_ms + ToSeconds(clock_.Now() - started) * 1e3);
+    }
+    if (round == judged_after) {
+      int slot = slots_[static_cast<size_t>(Random(static_cast<int>(slots_.size())))];
+      WARPSMITH_ASSIGN_OR_RETURN(bool passed, validation_.JudgeTimedSlot(slot, evaluation));
+      if (!passed) return false;
+    }
     // A candidate that takes many times the cap for the least number of samples is known well enough.
     if (spent_ms >= 4 * options_.max_seconds * 1e3) break;
   }
+  WARPSMITH_ASSIGN_OR_RETURN(bool believed, CompareFirstUses(timing, evaluation));
+  if (!believed) return false;
   return CompareClocks(timing, evaluation);
 }
 
-bool Measurement::CompareClocks(v1::Timing& timing, v1::Evaluation& evaluation) {
+absl::StatusOr<bool> Measurement::CompareFirstUses(v1::Timing& timing, v1::Evaluation& evaluation) {
+  if (options_.first_use_tolerance <= 0) return true;
+  for (int attempt = 0;; ++attempt) {
+    if (!measure::FirstUseDiffers(first_uses_ms_, SamplesOf(timing), options_.first_use_tolerance)) return true;
+    if (attempt + 1 >= options_.clock_tries) break;
+    WARPSMITH_RETURN_IF_ERROR(validation_.BeginTimed(/*poison=*/true, /*new_inputs=*/true));
+    WARPSMITH_ASSIGN_OR_RETURN(bool ran, TakeFirstUses(timing, evaluation));
+    if (!ran) return false;
+  }
+  evaluation.set_outcome(v1::OUTCOME_SUSPICIOUS);
+  evaluation.set_reason("first_use");
+  evaluation.set_message(fmt::format(
+      "{:.4f} ms on inputs seen for the first time and {:.4f} ms on inputs seen before; a kernel must do the same work "
+      "at every launch",
+      timing.first_use_ms(), timing.median_ms()));
+  evaluation.set_failed_stage("timed_launch");
+  return false;
+}
+
+absl::StatusOr<bool> Measurement::CompareClocks(v1::Timing& timing, v1::Evaluation& evaluation) {
+  StageClock::Span span(validation_.stages(), Stage::kMeasure);
   double gap = 0;
+  const double launch_gap_ms = options_.launch_gap_seconds * 1e3;
   for (int attempt = 0; attempt < options_.clock_tries; ++attempt) {
     executor::RunRequest request;
+    request.slot =
+        slots_[options_.judge_random_rounds ? static_cast<size_t>(Random(static_cast<int>(slots_.size()))) : 0];
     request.limit_seconds = validation_.RunLimit();
     request.repetitions = 0;
     executor::RunReport empty = executor_.Run(request);
     if (!validation_.Ran(empty, "timed_launch", evaluation)) return false;
     // Long enough that the two calls' own cost does not matter.
-    request.repetitions = std::clamp(static_cast<int>(std::ceil(100.0 / std::max(timing.median_ms(), 1e-3))), 2, 2000);
-    request.limit_seconds = validation_.RunLimit() * request.repetitions;
+    double launches = std::ceil(options_.batch_seconds * 1e3 / std::max(timing.median_ms(), 1e-3));
+    request.repetitions = static_cast<int>(std::clamp(launches, 2.0, static_cast<double>(options_.max_batch_launches)));
+    request.limit_seconds = validation_.RunLimit(request.repetitions);
     executor::RunReport batch = executor_.Run(request);
     if (!validation_.Ran(batch, "timed_launch", evaluation)) return false;
+    double batch_mhz = gate_.ReadMhz();
     double host_ms = (batch.host_seconds - empty.host_seconds) / request.repetitions * 1e3;
     double device_ms = batch.device_seconds / request.repetitions * 1e3;
     timing.set_host_clock_ms(host_ms);
-    // The same launches by both clocks; and cold samples cannot be faster than warm launches.
-    gap = std::max(std::abs(device_ms - host_ms), host_ms - timing.median_ms()) / std::max(host_ms, 1e-9);
-    if (gap <= options_.clock_tolerance) return true;
+    timing.set_device_batch_ms(device_ms);
+    // The same launches by both clocks; and cold samples cannot be faster than warm launches, apart from the gaps
+    // between those and a clock that sinks when there is no pause between launches.
+    double least = std::max(host_ms, 1e-9);
+    double sunk =
+        sample_mhz_ > 0 && batch_mhz > 0 ? std::clamp(1 - batch_mhz / sample_mhz_, 0.0, kLargestClockDrop) : 0;
+    double faster_cold = host_ms * (1 - sunk) - timing.median_ms();
+    gap = std::max(std::abs(device_ms - host_ms), faster_cold - launch_gap_ms) / least;
+    if (gap > options_.clock_tolerance) continue;
+    if (faster_cold / least > options_.clock_tolerance) AddFlag(evaluation, "launch_bound");
+    return true;
   }
   evaluation.set_outcome(v1::OUTCOME_SUSPICIOUS);
   evaluation.set_reason("clocks");

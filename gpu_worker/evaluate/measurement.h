@@ -1,11 +1,15 @@
 // A candidate's time by two clocks: samples by the executor, and the parent's clock over a batch minus the same call
 // with no launch in it. A candidate that tampers with the first is contradicted by the second.
 // Threading: one thread. Units: milliseconds and seconds where named so. Spread: interquartile range over median.
+// Errors: a Status is the machine's fault; the candidate's is in the Evaluation, and the result false.
 #ifndef WARPSMITH_GPU_WORKER_EVALUATE_MEASUREMENT_H_
 #define WARPSMITH_GPU_WORKER_EVALUATE_MEASUREMENT_H_
 
+#include <random>
 #include <string>
+#include <vector>
 
+#include "gpu_worker/evaluate/throttle_gate.h"
 #include "gpu_worker/evaluate/validation.h"
 #include "gpu_worker/executor/executor.h"
 #include "warpsmith/v1/evaluation.pb.h"
@@ -15,35 +19,65 @@ namespace warpsmith::evaluate {
 struct MeasurementOptions {
   int warmups = 1;
   int screen_samples = 3;
-  double screen_factor = 3;  // slower than the incumbent by this factor: not measured further
+  double screen_seconds = 0;  // fewer samples, at least three, where they would take longer; 0: no such limit
+  double screen_factor = 3;   // slower than the incumbent by this factor: not measured further
   int min_samples = 10;
   int max_samples = 200;
   double target_spread = 0.005;
+  bool stop_at_stable_noise = false;
   double max_seconds = 1.0;  // of one measurement
   // The clocks may differ by this share before a time is suspicious. 2 % on a GPU; the emulated device shares its
   // cores with whatever else runs, so only gross lies show there.
   double clock_tolerance = 0.02;
-  int clock_tries = 3;  // a disagreement counts when it comes this often in a row
+  int clock_tries = 3;         // a disagreement counts when it comes this often in a row
+  double batch_seconds = 0.1;  // of launches for the parent's clock
+  int max_batch_launches = 2000;
+  // Launches one after the other are this much further apart than a launch alone is long.
+  double launch_gap_seconds = 0;
+  // Inputs seen for the first time and seen before may differ by this share; 0: not compared.
+  double first_use_tolerance = 0;
+  // Rounds of random length, after some of which a slot's output is judged.
+  bool judge_random_rounds = false;
+  uint64_t random_seed = 1;
+
+  static MeasurementOptions ForGpu();
 };
 
 class Measurement {
  public:
-  Measurement(MeasurementOptions options, executor::Executor& executor, Validation& validation, int slots);
+  // `gate` outlives it.
+  Measurement(MeasurementOptions options, executor::Executor& executor, Validation& validation, ThrottleGate& gate,
+              Clock& clock);
 
-  // A few samples; fills `timing`. False: `evaluation` has the outcome.
-  bool Screen(v1::Timing& timing, v1::Evaluation& evaluation);
+  // Launches on inputs that have been launched on before, so that clocks rise before the first sample that counts.
+  // Nothing to do where first uses are not compared.
+  absl::StatusOr<bool> WarmUp(v1::Evaluation& evaluation);
+  // A few samples; fills `timing`.
+  absl::StatusOr<bool> Screen(v1::Timing& timing, v1::Evaluation& evaluation);
   bool MuchSlowerThan(double incumbent_ms, const v1::Timing& timing) const;
-  // Until the spread is small or a cap; then the second clock.
-  bool Measure(v1::Timing& timing, v1::Evaluation& evaluation);
+  // Until the spread is small or a cap; then first uses and the second clock.
+  absl::StatusOr<bool> Measure(v1::Timing& timing, v1::Evaluation& evaluation);
 
  private:
-  bool Sample(int warmups, int samples, v1::Timing& timing, v1::Evaluation& evaluation);
-  bool CompareClocks(v1::Timing& timing, v1::Evaluation& evaluation);
+  // Of the timing slots in turn where `slots` is empty.
+  absl::StatusOr<bool> Take(std::vector<int> slots, int warmups, int samples, std::vector<double>& samples_ms,
+                            v1::Timing& timing, v1::Evaluation& evaluation);
+  absl::StatusOr<bool> Sample(int warmups, int samples, v1::Timing& timing, v1::Evaluation& evaluation);
+  absl::StatusOr<bool> TakeFirstUses(v1::Timing& timing, v1::Evaluation& evaluation);
+  absl::StatusOr<bool> CompareFirstUses(v1::Timing& timing, v1::Evaluation& evaluation);
+  absl::StatusOr<bool> CompareClocks(v1::Timing& timing, v1::Evaluation& evaluation);
+  int NextRound(const v1::Timing& timing, bool enough);
+  int Random(int below) { return static_cast<int>(random_() % static_cast<uint64_t>(below)); }
 
   const MeasurementOptions options_;
   executor::Executor& executor_;
   Validation& validation_;
-  const int slots_;
+  ThrottleGate& gate_;
+  Clock& clock_;
+  const std::vector<int> slots_;
+  std::mt19937_64 random_;
+  std::vector<double> first_uses_ms_;
+  double sample_mhz_ = 0;  // the device's clock while samples were taken
 };
 
 }  // namespace warpsmith::evaluate

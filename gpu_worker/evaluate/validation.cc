@@ -4,21 +4,16 @@
 
 #include <algorithm>
 
+#include "gpu_worker/evaluate/flags.h"
+
 namespace warpsmith::evaluate {
-namespace {
 
-void AddFlag(v1::Evaluation& evaluation, const std::string& flag) {
-  const auto& flags = evaluation.flags();
-  if (std::find(flags.begin(), flags.end(), flag) == flags.end()) evaluation.add_flags(flag);
-}
+Validation::Validation(ValidationPlan plan, executor::Executor& executor, reference::Oracle& oracle, Clock& clock,
+                       StageClock& stages)
+    : plan_(std::move(plan)), executor_(executor), oracle_(oracle), clock_(clock), stages_(stages) {}
 
-}  // namespace
-
-Validation::Validation(ValidationPlan plan, executor::Executor& executor, reference::Oracle& oracle, Clock& clock)
-    : plan_(std::move(plan)), executor_(executor), oracle_(oracle), clock_(clock) {}
-
-double Validation::RunLimit() const {
-  return std::clamp(ToSeconds(plan_.deadline - clock_.Now()), 0.001, plan_.run_limit_seconds);
+double Validation::RunLimit(int runs) const {
+  return std::clamp(ToSeconds(plan_.deadline - clock_.Now()), 0.001, plan_.run_limit_seconds * std::max(runs, 1));
 }
 
 bool Validation::Ran(const executor::RunReport& report, const std::string& stage, v1::Evaluation& evaluation) {
@@ -51,18 +46,25 @@ absl::StatusOr<bool> Validation::Trial(int number, int64_t seed, const std::stri
                                        reference::OutputFill fill, const std::string& stage, v1::Evaluation& evaluation,
                                        std::string& digest) {
   reference::TrialRequest trial;
-  trial.slot = number % plan_.slots;
+  trial.slot = plan_.layout.TrialSlot(number);
   trial.seed = seed;
   trial.distribution = distribution;
   trial.output_fill = fill;
   trial.scratch_fill = number % 2 == 0 ? reference::ScratchFill::kPoison : reference::ScratchFill::kLarge;
-  WARPSMITH_RETURN_IF_ERROR(oracle_.BeginTrial(trial));
+  {
+    StageClock::Span span(stages_, Stage::kInputs);
+    WARPSMITH_RETURN_IF_ERROR(oracle_.BeginTrial(trial));
+  }
   executor::RunRequest run;
   run.slot = trial.slot;
   run.order_seed = static_cast<uint64_t>(plan_.seed) * 1000 + static_cast<uint64_t>(number);
   run.shared_fill = number % 2 == 0 ? executor::kSharedPoison : executor::kSharedLargeFinite;
   run.limit_seconds = RunLimit();
-  if (!Ran(executor_.Run(run), stage, evaluation)) return false;
+  {
+    StageClock::Span span(stages_, Stage::kRun);
+    if (!Ran(executor_.Run(run), stage, evaluation)) return false;
+  }
+  StageClock::Span span(stages_, Stage::kJudge);
   reference::JudgeRequest judge;
   judge.slot = trial.slot;
   judge.accepted = plan_.accepted;
@@ -87,6 +89,8 @@ absl::StatusOr<bool> Validation::RemainingTrials(v1::Evaluation& evaluation) {
   int number = 2;
   for (; number <= plan_.plain_trials; ++number) {
     auto fill = number % 2 == 0 ? reference::OutputFill::kPoisonA : reference::OutputFill::kPoisonB;
+    // Outputs that look right already must not keep a kernel from its work.
+    if (number == plan_.plain_trials) fill = reference::OutputFill::kStale;
     WARPSMITH_ASSIGN_OR_RETURN(bool passed,
                                Trial(number, plan_.seed + number, "plain", fill, "trial", evaluation, digest));
     if (!passed) return false;
@@ -103,12 +107,15 @@ absl::StatusOr<bool> Validation::RemainingTrials(v1::Evaluation& evaluation) {
   return true;
 }
 
-absl::Status Validation::BeginTimed(bool poison) {
-  ++timed_rounds_;
-  for (int slot = 0; slot < plan_.slots; ++slot) {
+absl::Status Validation::BeginTimed(bool poison, bool new_inputs) {
+  StageClock::Span span(stages_, Stage::kInputs);
+  const bool dedicated = plan_.layout.dedicated;
+  if (new_inputs || !dedicated) ++new_rounds_;
+  const int round = !dedicated ? new_rounds_ : new_inputs ? 1 + new_rounds_ : 1;
+  for (size_t i = 0; i < plan_.layout.timing.size(); ++i) {
     reference::TrialRequest trial;
-    trial.slot = slot;
-    trial.seed = plan_.seed + 1000 * timed_rounds_ + slot;
+    trial.slot = plan_.layout.timing[i];
+    trial.seed = plan_.seed + 1000 * round + static_cast<int64_t>(i);
     trial.output_fill = poison ? reference::OutputFill::kPoisonA : reference::OutputFill::kKeep;
     WARPSMITH_RETURN_IF_ERROR(oracle_.BeginTrial(trial));
   }
@@ -116,15 +123,21 @@ absl::Status Validation::BeginTimed(bool poison) {
 }
 
 absl::StatusOr<bool> Validation::JudgeTimed(v1::Evaluation& evaluation) {
-  for (int slot = 0; slot < plan_.slots; ++slot) {
-    reference::JudgeRequest judge;
-    judge.slot = slot;
-    judge.accepted = plan_.accepted;
-    judge.after_timed_launch = true;
-    WARPSMITH_ASSIGN_OR_RETURN(reference::JudgeReport report, oracle_.Judge(judge));
-    if (!Judged(report, "timed_launch", evaluation)) return false;
+  for (int slot : plan_.layout.timing) {
+    WARPSMITH_ASSIGN_OR_RETURN(bool passed, JudgeTimedSlot(slot, evaluation));
+    if (!passed) return false;
   }
   return true;
+}
+
+absl::StatusOr<bool> Validation::JudgeTimedSlot(int slot, v1::Evaluation& evaluation) {
+  StageClock::Span span(stages_, Stage::kJudge);
+  reference::JudgeRequest judge;
+  judge.slot = slot;
+  judge.accepted = plan_.accepted;
+  judge.after_timed_launch = true;
+  WARPSMITH_ASSIGN_OR_RETURN(reference::JudgeReport report, oracle_.Judge(judge));
+  return Judged(report, "timed_launch", evaluation);
 }
 
 }  // namespace warpsmith::evaluate

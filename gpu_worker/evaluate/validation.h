@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "gpu_worker/evaluate/slot_layout.h"
+#include "gpu_worker/evaluate/stage_clock.h"
 #include "gpu_worker/executor/executor.h"
 #include "gpu_worker/reference/oracle.h"
 #include "warpsmith/v1/evaluation.pb.h"
@@ -20,28 +22,39 @@ struct ValidationPlan {
   std::vector<std::string> distributions;  // "plain" among them or not: it is always first
   std::vector<v1::PrecisionClass> accepted;
   int plain_trials = 5;
-  int slots = 2;
+  SlotLayout layout = SlotLayout::Shared(2);
   int64_t seed = 0;
   double run_limit_seconds = 20;
   TimePoint deadline{};  // of the whole evaluation
+
+  // Distinct inputs that the trials of a problem with this many distributions have.
+  static int TrialInputs(int plain_trials, int distributions) { return plain_trials + std::max(distributions - 1, 0); }
 };
 
 class Validation {
  public:
-  Validation(ValidationPlan plan, executor::Executor& executor, reference::Oracle& oracle, Clock& clock);
+  Validation(ValidationPlan plan, executor::Executor& executor, reference::Oracle& oracle, Clock& clock,
+             StageClock& stages);
 
   // True: everything passed so far. False: `evaluation` has the outcome.
   absl::StatusOr<bool> FirstTrial(v1::Evaluation& evaluation);
   absl::StatusOr<bool> RemainingTrials(v1::Evaluation& evaluation);
-  // New inputs in every slot for launches that are timed next; outputs poisoned, or left as they are.
-  absl::Status BeginTimed(bool poison);
-  // Judges what the last launch in each slot left.
-  absl::StatusOr<bool> JudgeTimed(v1::Evaluation& evaluation);
 
-  // Time left until the evaluation's deadline, at most the limit of one run.
-  double RunLimit() const;
+  // Inputs in every timing slot for launches that are timed next; outputs poisoned, or left as they are. The slice's
+  // own inputs, or new ones that no candidate has met. A layout without slots of their own for timing gets new ones
+  // each time, since trials have overwritten the last.
+  absl::Status BeginTimed(bool poison, bool new_inputs);
+  // Judges what the last launch left in each timing slot, or in one of them.
+  absl::StatusOr<bool> JudgeTimed(v1::Evaluation& evaluation);
+  absl::StatusOr<bool> JudgeTimedSlot(int slot, v1::Evaluation& evaluation);
+
+  // Time left until the evaluation's deadline, at most the limit of one run, or of several.
+  double RunLimit(int runs = 1) const;
   // Records the executor's verdict if it is not ok.
   bool Ran(const executor::RunReport& report, const std::string& stage, v1::Evaluation& evaluation);
+
+  const SlotLayout& layout() const { return plan_.layout; }
+  StageClock& stages() { return stages_; }
 
  private:
   absl::StatusOr<bool> Trial(int number, int64_t seed, const std::string& distribution, reference::OutputFill fill,
@@ -52,7 +65,8 @@ class Validation {
   executor::Executor& executor_;
   reference::Oracle& oracle_;
   Clock& clock_;
-  int timed_rounds_ = 0;
+  StageClock& stages_;
+  int new_rounds_ = 0;
 };
 
 }  // namespace warpsmith::evaluate

@@ -14,6 +14,8 @@ inline constexpr size_t kNonceBytes = 32;
 inline constexpr uint32_t kMaxReportBytes = 1u << 20;
 inline constexpr uint32_t kMaxRequestBytes = 256u << 20;
 inline constexpr int kMaxRuns = 100000;
+// What a child writes before anything else, once it waits for its spec.
+inline constexpr char kWarmByte = 'w';
 
 // Before every message of the child's.
 struct ReportHead {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstring>
@@ -9,7 +10,10 @@
 #include <numeric>
 
 #include "common/hash.h"
+#include "common/log.h"
 #include "gpu_worker/executor/frame.h"
+#include "gpu_worker/executor/spec_message.h"
+#include "gpu_worker/library/shared_library.h"
 
 namespace warpsmith::executor {
 namespace {
@@ -30,43 +34,6 @@ bool IsExecutorOutcome(v1::Outcome outcome) {
     default:
       return false;
   }
-}
-
-absl::Status CheckSpec(const ExecutorSpec& spec) {
-  if (spec.slots.empty()) return InvalidArgument("an executor needs at least one slot of buffers");
-  for (const std::vector<SharedBuffer>& slot : spec.slots) {
-    if (slot.size() != static_cast<size_t>(spec.plan.buffers_size())) {
-      return InvalidArgument(
-          fmt::format("a slot has {} buffers, the plan has {}", slot.size(), spec.plan.buffers_size()));
-    }
-    for (size_t b = 0; b < slot.size(); ++b) {
-      const v1::ExecutionBuffer& buffer = spec.plan.buffers(static_cast<int>(b));
-      if (slot[b].payload_bytes < buffer.bytes() || slot[b].payload_offset < 0 || slot[b].payload_offset % 256 != 0) {
-        return InvalidArgument(
-            fmt::format("buffer {} has {} bytes at {} of its file, the plan needs {} at a multiple of 256",
-                        buffer.name(), slot[b].payload_bytes, slot[b].payload_offset, buffer.bytes()));
-      }
-    }
-  }
-  return absl::OkStatus();
-}
-
-std::string EncodeSpec(const ExecutorSpec& spec, const std::string& nonce) {
-  wire::Spec message;
-  message.set_nonce(nonce);
-  message.set_artifact_path(spec.artifact_path);
-  *message.mutable_plan() = spec.plan;
-  message.set_address_space_bytes(spec.address_space_bytes);
-  for (const std::vector<SharedBuffer>& slot : spec.slots) {
-    wire::Slot* target = message.add_slots();
-    for (const SharedBuffer& file : slot) {
-      wire::Buffer* buffer = target->add_buffers();
-      buffer->set_path(file.path);
-      buffer->set_payload_offset(file.payload_offset);
-      buffer->set_payload_bytes(file.payload_bytes);
-    }
-  }
-  return message.SerializeAsString();
 }
 
 // Processor time of the child so far by the kernel's account, which the child cannot change.
@@ -90,12 +57,13 @@ std::string Clean(const std::string& message) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Executor>> ProcessExecutor::Start(std::unique_ptr<ChildProcess> child,
-                                                                 const ExecutorSpec& spec) {
-  WARPSMITH_RETURN_IF_ERROR(CheckSpec(spec));
+                                                                 const ExecutorSpec& spec, bool cuda, ChildPool& pool,
+                                                                 std::string& note) {
   std::string nonce = RandomHex(kNonceBytes / 2);
+  auto executor = std::unique_ptr<ProcessExecutor>(new ProcessExecutor(std::move(child), nonce, cuda, pool));
+  WARPSMITH_ASSIGN_OR_RETURN(std::string message, EncodeSpec(spec, nonce, cuda));
   WARPSMITH_RETURN_IF_ERROR(
-      Annotate(child->Write(EncodeFrame(EncodeSpec(spec, nonce)), kStartDeadline), "sending an executor its spec"));
-  auto executor = std::unique_ptr<ProcessExecutor>(new ProcessExecutor(std::move(child), nonce));
+      Annotate(executor->child_->Write(EncodeFrame(message), kStartDeadline), "sending an executor its spec"));
   absl::StatusOr<wire::Report> ready = executor->ReadReport(kStartDeadline);
   if (!ready.ok()) {
     std::optional<ChildExit> exit = executor->child_->Wait(kExitDeadline);
@@ -105,10 +73,11 @@ absl::StatusOr<std::unique_ptr<Executor>> ProcessExecutor::Start(std::unique_ptr
   if (ready->outcome() != v1::OUTCOME_OK) {
     return Internal(fmt::format("the executor did not start: {}", Clean(ready->message())));
   }
+  note = Clean(ready->message());
   return std::unique_ptr<Executor>(std::move(executor));
 }
 
-ProcessExecutor::~ProcessExecutor() = default;
+ProcessExecutor::~ProcessExecutor() { pool_.Retire(std::move(child_)); }
 
 RunReport ProcessExecutor::Run(const RunRequest& request) {
   wire::Request message;
@@ -116,6 +85,7 @@ RunReport ProcessExecutor::Run(const RunRequest& request) {
   message.set_order_seed(request.order_seed);
   message.set_shared_fill(request.shared_fill);
   message.set_runs(request.repetitions);
+  message.set_batch(cuda_);
   return Ask(message, request.limit_seconds);
 }
 
@@ -126,15 +96,21 @@ RunReport ProcessExecutor::Time(const TimeRequest& request) {
   message.set_unmeasured_runs(request.warmups);
   message.set_runs(request.samples);
   message.set_cold(request.cold);
+  message.set_poison(request.poison);
   return Ask(message, request.limit_seconds);
+}
+
+// The kernel of a GPU runs beside the child's own work, so wall time counts there.
+double ProcessExecutor::HostSeconds() const {
+  return cuda_ ? ToSeconds(RealClock().Now().time_since_epoch()) : ProcessorSeconds(*child_);
 }
 
 RunReport ProcessExecutor::Ask(const wire::Request& request, double limit_seconds) {
   if (child_ == nullptr) return last_;
-  double start = ProcessorSeconds(*child_);
+  double start = HostSeconds();
   absl::Status sent = child_->Write(EncodeFrame(request.SerializeAsString()), kWriteDeadline);
   absl::StatusOr<wire::Report> report = sent.ok() ? ReadReport(FromSeconds(limit_seconds)) : sent;
-  double host_seconds = std::max(0.0, ProcessorSeconds(*child_) - start);
+  double host_seconds = std::max(0.0, HostSeconds() - start);
   if (!report.ok()) {
     RunReport ended = Explain(report.status(), limit_seconds);
     ended.host_seconds = host_seconds;
@@ -150,7 +126,9 @@ RunReport ProcessExecutor::Ask(const wire::Request& request, double limit_second
   result.message = Clean(report->message());
   result.host_seconds = host_seconds;
   result.samples.assign(report->run_seconds().begin(), report->run_seconds().end());
-  result.device_seconds = std::accumulate(result.samples.begin(), result.samples.end(), 0.0);
+  result.device_seconds = std::accumulate(result.samples.begin(), result.samples.end(), report->batch_seconds());
+  result.launch_mode = report->launch_mode();
+  result.prepare_seconds = report->prepare_seconds();
   return result;
 }
 
@@ -168,16 +146,25 @@ absl::StatusOr<wire::Report> ProcessExecutor::ReadReport(Duration limit) {
   Duration left = std::max<Duration>(deadline - RealClock().Now(), std::chrono::milliseconds(100));
   WARPSMITH_ASSIGN_OR_RETURN(std::string body, child_->ReadExactly(fields.bytes, left));
   wire::Report report;
-  bool sane = report.ParseFromString(body) &&
-              (IsExecutorOutcome(report.outcome()) || (sequence_ == 1 && report.outcome() == v1::OUTCOME_INFRA_ERROR));
-  for (double seconds : report.run_seconds()) sane = sane && std::isfinite(seconds) && seconds >= 0;
-  if (!sane) return FailedPrecondition("the candidate wrote to the executor's report channel");
+  if (!report.ParseFromString(body) || !IsSane(report)) {
+    return FailedPrecondition("the candidate wrote to the executor's report channel");
+  }
   return report;
 }
 
+bool ProcessExecutor::IsSane(const wire::Report& report) const {
+  auto plausible = [](double seconds) { return std::isfinite(seconds) && seconds >= 0; };
+  bool first = sequence_ == 1;
+  // Once a candidate is loaded, only a GPU can still be at fault by itself, and a candidate there has no host code.
+  bool known = IsExecutorOutcome(report.outcome()) || ((first || cuda_) && report.outcome() == v1::OUTCOME_INFRA_ERROR);
+  bool mode = report.launch_mode().empty() || report.launch_mode() == "graph" || report.launch_mode() == "stream";
+  return known && mode && plausible(report.batch_seconds()) && plausible(report.prepare_seconds()) &&
+         std::all_of(report.run_seconds().begin(), report.run_seconds().end(), plausible);
+}
+
 RunReport ProcessExecutor::Ended(v1::Outcome outcome, std::string message) {
-  if (child_ != nullptr) child_->Kill(SIGKILL);
-  child_.reset();
+  // Waits: what the candidate left running must not run beside what comes next.
+  pool_.End(std::move(child_));
   last_ = RunReport{};
   last_.outcome = outcome;
   last_.message = std::move(message);
@@ -208,61 +195,53 @@ RunReport ProcessExecutor::Explain(const absl::Status& status, double limit_seco
   }
 }
 
+namespace {
+
+ChildOptions ToChildOptions(const ProcessExecutorOptions& options) {
+  ChildOptions child;
+  child.arguments = {options.program};
+  child.environment = options.environment;
+  if (!options.cuda) return child;
+  child.arguments.push_back("--cuda");
+  if (!options.restrict_files) child.arguments.push_back("--open-files");
+  std::vector<std::string> folders = options.library_folders;
+  // A child's environment does not tell it.
+  if (folders.empty()) folders = library::FindLibraryFolders();
+  for (const std::string& folder : folders) {
+    child.arguments.push_back("--library-folder=" + folder);
+  }
+  return child;
+}
+
+ProcessExecutorOptions Emulated(std::string program, int idle) {
+  ProcessExecutorOptions options;
+  options.program = std::move(program);
+  options.idle = idle;
+  return options;
+}
+
+}  // namespace
+
+ProcessExecutorFactory::ProcessExecutorFactory(ProcessExecutorOptions options)
+    : cuda_(options.cuda), pool_(ToChildOptions(options), options.idle) {}
+
 ProcessExecutorFactory::ProcessExecutorFactory(std::string program, int idle)
-    : program_(std::move(program)), idle_(std::max(idle, 0)), refill_([this] { Refill(); }) {}
+    : ProcessExecutorFactory(Emulated(std::move(program), idle)) {}
 
-ProcessExecutorFactory::~ProcessExecutorFactory() {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  refill_.join();
-}
-
-void ProcessExecutorFactory::Refill() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [this] { return stopping_ || static_cast<int>(ready_.size()) < std::max(idle_, waiting_); });
-    if (stopping_) break;
-    lock.unlock();
-    ChildOptions options;
-    options.arguments = {program_};
-    options.environment.emplace();
-    absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Start(options);
-    lock.lock();
-    failure_ = child.status();
-    if (child.ok()) ready_.push_back(std::move(*child));
-    changed_.notify_all();
-    if (!failure_.ok()) changed_.wait_for(lock, std::chrono::seconds(1), [this] { return stopping_; });
-  }
-  ready_.clear();
-}
-
-absl::StatusOr<std::unique_ptr<ChildProcess>> ProcessExecutorFactory::TakeIdle() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  for (;;) {
-    ++waiting_;
-    failure_ = absl::OkStatus();
-    changed_.notify_all();
-    bool in_time = changed_.wait_for(lock, kStartDeadline, [this] { return !ready_.empty() || !failure_.ok(); });
-    --waiting_;
-    if (ready_.empty()) {
-      if (!failure_.ok()) return Annotate(failure_, "cannot start an executor");
-      if (!in_time) return DeadlineExceeded("no executor process started in time");
-      continue;
-    }
-    std::unique_ptr<ChildProcess> child = std::move(ready_.front());
-    ready_.pop_front();
-    changed_.notify_all();
-    if (child->Running()) return child;
-  }
-}
+ProcessExecutorFactory::~ProcessExecutorFactory() = default;
 
 absl::StatusOr<std::unique_ptr<Executor>> ProcessExecutorFactory::Start(const ExecutorSpec& spec) {
-  WARPSMITH_RETURN_IF_ERROR(CheckSpec(spec));
-  WARPSMITH_ASSIGN_OR_RETURN(std::unique_ptr<ChildProcess> child, TakeIdle());
-  return ProcessExecutor::Start(std::move(child), spec);
+  WARPSMITH_RETURN_IF_ERROR(CheckSpec(spec, cuda_));
+  WARPSMITH_ASSIGN_OR_RETURN(std::unique_ptr<ChildProcess> child, pool_.Take());
+  std::string note;
+  WARPSMITH_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor,
+                             ProcessExecutor::Start(std::move(child), spec, cuda_, pool_, note));
+  if (!note.empty() && !told_note_.exchange(true)) spdlog::warn("executors run with less protection here: {}", note);
+  return executor;
 }
+
+void ProcessExecutorFactory::SetQuiet(bool quiet) { pool_.SetQuiet(quiet); }
+
+bool ProcessExecutorFactory::Wedged() const { return pool_.Wedged(); }
 
 }  // namespace warpsmith::executor

@@ -45,12 +45,18 @@ std::string ReportChannel::ReadFrame() {
   return message;
 }
 
-bool ReportChannel::Open(std::string_view nonce) {
-  if (nonce.size() != kNonceBytes) return false;
-  std::copy(nonce.begin(), nonce.end(), head_.nonce);
+bool ReportChannel::Open() {
   descriptor_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kLowestReportDescriptor);
   int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
   return descriptor_ >= 0 && nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 && dup2(nowhere, STDERR_FILENO) >= 0;
+}
+
+bool ReportChannel::SendWarm() { return Write(&kWarmByte, 1); }
+
+bool ReportChannel::SetNonce(std::string_view nonce) {
+  if (nonce.size() != kNonceBytes) return false;
+  std::copy(nonce.begin(), nonce.end(), head_.nonce);
+  return true;
 }
 
 bool ReportChannel::Write(const char* data, size_t bytes) {

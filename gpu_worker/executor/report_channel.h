@@ -18,7 +18,11 @@ class ReportChannel {
   static std::string ReadFrame();
 
   // Takes standard output over under another number; what is printed from now on goes nowhere.
-  bool Open(std::string_view nonce);
+  bool Open();
+  // One byte, the first of all: the process is as ready as it can be without a spec.
+  bool SendWarm();
+  // What every report begins with, so that nothing else that writes to the channel is taken for one.
+  bool SetNonce(std::string_view nonce);
   bool Send(std::string_view message);
   // A report without timings, made without allocating, and the process's end.
   [[noreturn]] void SendLast(v1::Outcome outcome, const char* message, const char* where, const char* printed);

@@ -4,6 +4,18 @@
 #include <cmath>
 
 namespace warpsmith::measure {
+namespace {
+
+constexpr size_t kFewestBeforeWindow = 8;
+constexpr size_t kFewestRepeated = 4;
+
+double SpreadOf(const std::vector<double>& sorted) {
+  double median = Quantile(sorted, 0.5);
+  if (sorted.size() < 2 || median <= 0) return 0;
+  return (Quantile(sorted, 0.75) - Quantile(sorted, 0.25)) / median;
+}
+
+}  // namespace
 
 double Quantile(const std::vector<double>& sorted, double q) {
   if (sorted.empty()) return 0;
@@ -19,10 +31,39 @@ Summary Summarize(std::vector<double> samples) {
   Summary summary;
   summary.samples = static_cast<int>(samples.size());
   summary.median = Quantile(samples, 0.5);
-  if (samples.size() >= 2 && summary.median > 0) {
-    summary.spread = (Quantile(samples, 0.75) - Quantile(samples, 0.25)) / summary.median;
-  }
+  summary.spread = SpreadOf(samples);
   return summary;
+}
+
+bool NoiseIsStable(const std::vector<double>& samples, size_t window, double limit) {
+  if (window < 2 || samples.size() < window + kFewestBeforeWindow) return false;
+  auto first = samples.end() - static_cast<std::ptrdiff_t>(window);
+  std::vector<double> sorted(samples.begin(), first);
+  std::sort(sorted.begin(), sorted.end());
+  double sum = 0, squares = 0;
+  for (auto sample = first; sample != samples.end(); ++sample) {
+    sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), *sample), *sample);
+    double spread = SpreadOf(sorted);
+    sum += spread;
+    squares += spread * spread;
+  }
+  auto count = static_cast<double>(window);
+  double mean = sum / count;
+  if (mean <= 0) return true;  // no noise at all
+  double variance = std::max(0.0, squares / count - mean * mean);
+  return std::sqrt(variance) / mean < limit;
+}
+
+bool FirstUseDiffers(const std::vector<double>& first, const std::vector<double>& repeated, double tolerance) {
+  if (first.empty() || repeated.size() < kFewestRepeated) return false;
+  std::vector<double> sorted = repeated;
+  std::sort(sorted.begin(), sorted.end());
+  double usual = Quantile(sorted, 0.5);
+  double first_median = Summarize(first).median;
+  auto [least, most] = std::minmax_element(first.begin(), first.end());
+  if (first_median > usual * (1 + tolerance)) return *least > Quantile(sorted, 0.975);
+  if (first_median < usual * (1 - tolerance)) return *most < Quantile(sorted, 0.025);
+  return false;
 }
 
 }  // namespace warpsmith::measure

@@ -23,8 +23,9 @@
 namespace warpsmith::reference {
 
 // What outputs hold before a launch. Two patterns, so that an integer that shows both was not written; kKeep leaves
-// what the last launch wrote, as a timed launch finds it.
-enum class OutputFill { kPoisonA, kPoisonB, kKeep };
+// what the last launch wrote, as a timed launch finds it; kStale is the right answer to another slot's inputs, where
+// there is one: a kernel that takes what it finds for its own work is wrong then.
+enum class OutputFill { kPoisonA, kPoisonB, kKeep, kStale };
 
 // What scratch holds before a launch. A large finite value shows reads of unwritten scratch that a NaN hides, since
 // fmaxf(0, NaN) is 0.

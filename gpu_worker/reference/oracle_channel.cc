@@ -17,6 +17,12 @@ constexpr std::chrono::seconds kEndGrace(5);
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<OracleChannel>> OracleChannel::Start(const OracleProcessOptions& options) {
+  WARPSMITH_ASSIGN_OR_RETURN(std::unique_ptr<OracleChannel> channel, Launch(options));
+  WARPSMITH_RETURN_IF_ERROR(channel->Greet());
+  return channel;
+}
+
+absl::StatusOr<std::unique_ptr<OracleChannel>> OracleChannel::Launch(const OracleProcessOptions& options) {
   WARPSMITH_ASSIGN_OR_RETURN(const std::filesystem::path package, FindShare("gpu_worker/reference/python"));
   WARPSMITH_ASSIGN_OR_RETURN(TemporaryDirectory home, TemporaryDirectory::Create("warpsmith-oracle-"));
   ChildOptions child;
@@ -29,17 +35,25 @@ absl::StatusOr<std::unique_ptr<OracleChannel>> OracleChannel::Start(const Oracle
                      "--threads",
                      std::to_string(options.threads),
                      "--memory-bytes",
-                     std::to_string(options.memory_bytes)};
+                     std::to_string(options.memory_bytes),
+                     "--reserve-bytes",
+                     std::to_string(options.reserve_bytes)};
   auto environment = PythonEnvironment(home.path().string(), options.threads);
+  for (const auto& [name, value] : options.environment) environment[name] = value;
+  // PyTorch has thousands of kernels and uses a few; loading them all takes seconds and a gigabyte of the GPU.
+  if (options.device != "cpu") environment["CUDA_MODULE_LOADING"] = "LAZY";
   environment["PYTHONPATH"] = package.string();
   child.environment = std::move(environment);
   child.working_directory = home.path().string();
   std::unique_ptr<OracleChannel> channel(new OracleChannel(std::move(home)));
   WARPSMITH_ASSIGN_OR_RETURN(channel->child_, ChildProcess::Start(child));
-  const absl::StatusOr<Json> hello = channel->Call({{"command", "hello"}}, kStartDeadline);
-  if (!hello.ok()) return Annotate(hello.status(), "starting the oracle");
-  WARPSMITH_RETURN_IF_ERROR(ErrorOf(*hello));
   return channel;
+}
+
+absl::Status OracleChannel::Greet() {
+  const absl::StatusOr<Json> hello = Call({{"command", "hello"}}, kStartDeadline);
+  if (!hello.ok()) return Annotate(hello.status(), "starting the oracle");
+  return ErrorOf(*hello);
 }
 
 absl::Status OracleChannel::End(const absl::Status& why) {

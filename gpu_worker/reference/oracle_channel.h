@@ -4,6 +4,7 @@
 #ifndef WARPSMITH_GPU_WORKER_REFERENCE_ORACLE_CHANNEL_H_
 #define WARPSMITH_GPU_WORKER_REFERENCE_ORACLE_CHANNEL_H_
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,15 +18,22 @@
 namespace warpsmith::reference {
 
 struct OracleProcessOptions {
-  std::string python;  // absolute path
-  std::string device = "cpu";
-  uint64_t memory_bytes = 0;
+  std::string python;                              // absolute path
+  std::string device = "cpu";                      // or cuda:0
+  std::map<std::string, std::string> environment;  // beside PythonEnvironment's
+  uint64_t memory_bytes = 0;                       // of the host; without a GPU only
+  int64_t reserve_bytes = 0;                       // of the GPU, left to others
   int threads = 1;
 };
 
 class OracleChannel {
  public:
+  // Launch and Greet.
   static absl::StatusOr<std::unique_ptr<OracleChannel>> Start(const OracleProcessOptions& options);
+  // The process without waiting for it: importing PyTorch takes seconds.
+  static absl::StatusOr<std::unique_ptr<OracleChannel>> Launch(const OracleProcessOptions& options);
+  // Waits until it answers. Once, before the first Call.
+  absl::Status Greet();
 
   // The reply, an error of the oracle's among them: see ErrorOf.
   absl::StatusOr<Json> Call(const Json& request, Duration deadline);

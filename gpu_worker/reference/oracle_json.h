@@ -20,6 +20,7 @@ absl::StatusOr<v1::IntakeResult> IntakeFromJson(const Json& reply);
 absl::StatusOr<std::vector<std::vector<SharedBuffer>>> PlacesFromJson(const Json& reply);
 absl::StatusOr<JudgeReport> ReportFromJson(const Json& reply);
 absl::StatusOr<ReferenceTime> TimeFromJson(const Json& reply);
+absl::StatusOr<v1::Baseline> BaselineFromJson(const Json& reply);
 
 }  // namespace warpsmith::reference
 

@@ -5,16 +5,19 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "common/child_process.h"
 #include "common/file.h"
+#include "common/run_child.h"
 
 namespace warpsmith::reference {
 namespace {
 
-constexpr char kProbe[] = "import sys, torch; print(sys.executable); print(torch.__version__)";
+constexpr char kProbe[] =
+    "import sys, torch; print(sys.executable); print(torch.__version__); print(torch.version.cuda or 'none')";
 constexpr std::chrono::seconds kProbeDeadline(90);  // a cold import of PyTorch from a slow disk
 
 // The last line that says something: Python's own error.
@@ -48,38 +51,45 @@ absl::StatusOr<PythonInstallation> ProbePython(const std::string& program) {
   options.working_directory = home.path().string();
   const absl::StatusOr<ChildExit> ended = RunChild(options, "", kProbeDeadline);
   if (!ended.ok()) return FailedPrecondition(fmt::format("{}: {}", program, Message(ended.status())));
-  const size_t line = ended->standard_output.find('\n');
-  if (ended->timed_out || ended->signaled || ended->exit_code != 0 || line == std::string::npos) {
+  std::istringstream lines(ended->standard_output);
+  PythonInstallation found;
+  std::getline(lines, found.path);
+  std::getline(lines, found.pytorch_version);
+  std::getline(lines, found.cuda_version);
+  if (ended->timed_out || ended->signaled || ended->exit_code != 0 || found.cuda_version.empty()) {
     const std::string said = LastLine(ended->standard_error);
     return FailedPrecondition(fmt::format("{}: {}", program, said.empty() ? ended->Describe() : said));
   }
-  PythonInstallation found;
-  found.path = ended->standard_output.substr(0, line);
-  found.pytorch_version = LastLine(ended->standard_output);
+  if (found.cuda_version == "none") found.cuda_version.clear();
   if (found.path.empty()) found.path = program;
   return found;
 }
 
-absl::StatusOr<PythonInstallation> FindPython() {
+absl::StatusOr<PythonInstallation> FindPython(bool with_cuda) {
   static std::mutex mutex;
-  static std::map<std::string, PythonInstallation> known;  // by WARPSMITH_PYTHON
+  static std::map<std::pair<std::string, bool>, PythonInstallation> known;  // by WARPSMITH_PYTHON and with_cuda
   const char* set = std::getenv("WARPSMITH_PYTHON");
   const std::string chosen = set != nullptr ? set : "";
   const std::lock_guard lock(mutex);
-  if (const auto found = known.find(chosen); found != known.end()) return found->second;
+  if (const auto found = known.find({chosen, with_cuda}); found != known.end()) return found->second;
 
   const std::vector<std::string> programs =
       chosen.empty() ? std::vector<std::string>{"python3", "/usr/bin/python3"} : std::vector<std::string>{chosen};
   std::string tried;
   for (const std::string& program : programs) {
     absl::StatusOr<PythonInstallation> found = ProbePython(program);
-    if (found.ok()) return known[chosen] = *found;
-    tried += (tried.empty() ? "" : "; ") + Message(found.status());
+    if (found.ok() && (!with_cuda || !found->cuda_version.empty())) return known[{chosen, with_cuda}] = *found;
+    const std::string why =
+        found.ok() ? fmt::format("{}: its PyTorch {} is built for CPUs only", found->path, found->pytorch_version)
+                   : Message(found.status());
+    tried += (tried.empty() ? "" : "; ") + why;
   }
   return FailedPrecondition(
-      fmt::format("no Python here can import PyTorch ({}; packages in a home folder are not looked at). Install it "
-                  "(Debian: python3-torch), or {} WARPSMITH_PYTHON to the interpreter of an environment that has it",
-                  tried, chosen.empty() ? "set" : "change"));
+      fmt::format("no Python here can import PyTorch{} ({}; packages in a home folder are not looked at). Install it "
+                  "({}), or {} WARPSMITH_PYTHON to the interpreter of an environment that has it",
+                  with_cuda ? " with CUDA" : "", tried,
+                  with_cuda ? "pip install torch, in an environment of its own" : "Debian: python3-torch",
+                  chosen.empty() ? "set" : "change"));
 }
 
 }  // namespace warpsmith::reference

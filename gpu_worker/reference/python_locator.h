@@ -1,4 +1,5 @@
-// Finds a Python that can run PyTorch: WARPSMITH_PYTHON where it is set, else python3 of PATH, else /usr/bin/python3.
+// Finds a Python that can run PyTorch, on a GPU where that is asked for: WARPSMITH_PYTHON where it is set, else python3
+// of PATH, else /usr/bin/python3.
 // Threading: safe from any thread; what was found is kept for the process's life.
 // Errors: FailedPrecondition names what was tried, what each said, and the remedy.
 #ifndef WARPSMITH_GPU_WORKER_REFERENCE_PYTHON_LOCATOR_H_
@@ -14,9 +15,10 @@ namespace warpsmith::reference {
 struct PythonInstallation {
   std::string path;  // absolute, the interpreter itself (no version manager's wrapper)
   std::string pytorch_version;
+  std::string cuda_version;  // that PyTorch was built with; empty: for CPUs only
 };
 
-absl::StatusOr<PythonInstallation> FindPython();
+absl::StatusOr<PythonInstallation> FindPython(bool with_cuda = false);
 
 // Asks one interpreter. Not kept.
 absl::StatusOr<PythonInstallation> ProbePython(const std::string& program);

@@ -57,19 +57,29 @@ v1::IntakeResult RefuseAfterEnd(const std::string& name, const OracleChannel& ch
                              ended ? ended->Describe() : std::string("no exit status")));
 }
 
-absl::StatusOr<std::unique_ptr<OracleChannel>> StartProcess(const PythonOracleOptions& options) {
+absl::StatusOr<OracleProcessOptions> ProcessOptions(const PythonOracleOptions& options) {
   OracleProcessOptions process;
   process.python = options.python;
   if (process.python.empty()) {
-    WARPSMITH_ASSIGN_OR_RETURN(const PythonInstallation found, FindPython());
+    WARPSMITH_ASSIGN_OR_RETURN(const PythonInstallation found, FindPython(options.device != "cpu"));
     process.python = found.path;
   }
   process.device = options.device;
+  process.environment = options.environment;
   process.memory_bytes = options.memory_bytes != 0 ? options.memory_bytes : AvailableMemoryBytes() / 4 * 3;
+  process.reserve_bytes = options.reserve_bytes;
   process.threads = options.threads > 0
                         ? options.threads
                         : std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);
-  return OracleChannel::Start(process);
+  return process;
+}
+
+v1::Baseline Skipped(const std::string& name, const std::string& reason, const std::string& harness_revision) {
+  v1::Baseline baseline;
+  baseline.set_name(name);
+  baseline.set_skipped_reason(reason);
+  baseline.set_harness_rev(harness_revision);
+  return baseline;
 }
 
 }  // namespace
@@ -82,15 +92,39 @@ PythonOracle::~PythonOracle() = default;
 
 int PythonOracle::ProcessIdForTest() const { return channel_ != nullptr ? channel_->process_id() : -1; }
 
+absl::StatusOr<std::unique_ptr<OracleChannel>> PythonOracle::TakeProcess() {
+  if (waiting_ != nullptr) {
+    std::unique_ptr<OracleChannel> channel = std::move(waiting_);
+    if (channel->Greet().ok()) return channel;
+  }
+  WARPSMITH_ASSIGN_OR_RETURN(const OracleProcessOptions options, ProcessOptions(options_));
+  return OracleChannel::Start(options);
+}
+
+void PythonOracle::KeepOneWaiting() {
+  if (!on_gpu() || waiting_ != nullptr) return;
+  const absl::StatusOr<OracleProcessOptions> options = ProcessOptions(options_);
+  if (!options.ok()) return;
+  absl::StatusOr<std::unique_ptr<OracleChannel>> channel = OracleChannel::Launch(*options);
+  if (channel.ok()) waiting_ = *std::move(channel);  // else the next TakeProcess says what is wrong
+}
+
+void PythonOracle::DropBuffers() {
+  if (!on_gpu() || channel_ == nullptr || !channel_->alive()) return;
+  if (!Call({{"command", "drop_buffers"}}, options_.command_deadline).ok()) Forget();
+}
+
 absl::StatusOr<v1::IntakeResult> PythonOracle::Intake(const std::string& name, const std::string& source,
                                                       const v1::IntakeSettings& settings) {
-  WARPSMITH_ASSIGN_OR_RETURN(const std::unique_ptr<OracleChannel> channel, StartProcess(options_));
+  DropBuffers();
+  WARPSMITH_ASSIGN_OR_RETURN(const std::unique_ptr<OracleChannel> channel, TakeProcess());
   const Json request = {{"command", "intake"},
                         {"name", name},
                         {"source", source},
                         {"settings", SettingsToJson(settings)},
                         {"harness_revision", options_.harness_revision}};
   const absl::StatusOr<Json> reply = channel->Call(request, options_.intake_deadline);
+  KeepOneWaiting();
   if (!reply.ok()) {
     return RefuseAfterEnd(name, *channel, absl::IsDeadlineExceeded(reply.status()), options_.intake_deadline);
   }
@@ -125,7 +159,8 @@ absl::Status PythonOracle::Load(const std::string& problem_id, const std::string
   if (channel_ != nullptr && channel_->alive() && !problem_id.empty() && loaded_ == problem_id) return absl::OkStatus();
   WARPSMITH_ASSIGN_OR_RETURN(Json described, SignatureToJson(signature));
   if (channel_ == nullptr || !channel_->alive()) {
-    WARPSMITH_ASSIGN_OR_RETURN(channel_, StartProcess(options_));
+    WARPSMITH_ASSIGN_OR_RETURN(channel_, TakeProcess());
+    KeepOneWaiting();
   }
   loaded_.clear();
   const absl::StatusOr<Json> reply = Call({{"command", "load"},
@@ -148,17 +183,20 @@ absl::StatusOr<std::vector<std::vector<SharedBuffer>>> PythonOracle::Prepare(con
       Call({{"command", "prepare"}, {"directory", directory}, {"buffers", BuffersToJson(plan)}, {"slots", slots}},
            options_.command_deadline));
   WARPSMITH_ASSIGN_OR_RETURN(std::vector<std::vector<SharedBuffer>> places, PlacesFromJson(reply));
-  if (places.size() != static_cast<size_t>(slots)) return Internal("the oracle prepared another number of slots");
-  for (const std::vector<SharedBuffer>& files : places) {
-    if (files.size() != static_cast<size_t>(plan.buffers_size())) return Internal("the oracle left out a buffer");
+  if (places.empty() || places.size() > static_cast<size_t>(slots)) {
+    return Internal("the oracle prepared another number of slots");
+  }
+  for (const std::vector<SharedBuffer>& buffers : places) {
+    if (buffers.size() != static_cast<size_t>(plan.buffers_size())) return Internal("the oracle left out a buffer");
   }
   return places;
 }
 
 absl::Status PythonOracle::BeginTrial(const TrialRequest& request) {
-  const int poison = request.output_fill == OutputFill::kKeep      ? -1
-                     : request.output_fill == OutputFill::kPoisonB ? 1
-                                                                   : 0;
+  int poison = 0;  // as trial.py numbers them
+  if (request.output_fill == OutputFill::kPoisonB) poison = 1;
+  if (request.output_fill == OutputFill::kKeep) poison = -1;
+  if (request.output_fill == OutputFill::kStale) poison = -2;
   return Call({{"command", "begin_trial"},
                {"slot", request.slot},
                {"seed", request.seed},
@@ -182,6 +220,47 @@ absl::StatusOr<ReferenceTime> PythonOracle::TimeReference(double seconds) {
   WARPSMITH_ASSIGN_OR_RETURN(const Json reply, Call({{"command", "time_reference"}, {"seconds", seconds}},
                                                     options_.command_deadline + FromSeconds(seconds)));
   return TimeFromJson(reply);
+}
+
+absl::Status PythonOracle::Quiesce() {
+  if (channel_ == nullptr || !channel_->alive()) return absl::OkStatus();
+  return Call({{"command", "quiesce"}}, options_.command_deadline).status();
+}
+
+absl::StatusOr<std::vector<v1::Baseline>> PythonOracle::Baselines(const std::string& name, const std::string& source,
+                                                                  const v1::IntakeSettings& settings,
+                                                                  const std::vector<std::string>& names) {
+  if (!on_gpu()) return std::vector<v1::Baseline>{};
+  DropBuffers();
+  std::vector<v1::Baseline> baselines;
+  std::unique_ptr<OracleChannel> channel;
+  for (const std::string& baseline : names) {
+    if (channel == nullptr || !channel->alive()) {
+      WARPSMITH_ASSIGN_OR_RETURN(channel, TakeProcess());
+    }
+    const absl::StatusOr<Json> reply = channel->Call({{"command", "baseline"},
+                                                      {"name", name},
+                                                      {"source", source},
+                                                      {"settings", SettingsToJson(settings)},
+                                                      {"harness_revision", options_.harness_revision},
+                                                      {"baseline", baseline},
+                                                      {"seconds", options_.baseline_seconds}},
+                                                     options_.baseline_deadline);
+    if (absl::IsDeadlineExceeded(reply.status())) {
+      const double limit = ToSeconds(options_.baseline_deadline);
+      baselines.push_back(Skipped(baseline, fmt::format("not done within {:.0f} s", limit), options_.harness_revision));
+      continue;
+    }
+    if (!reply.ok()) {
+      baselines.push_back(Skipped(baseline, Message(reply.status()), options_.harness_revision));
+      continue;
+    }
+    WARPSMITH_RETURN_IF_ERROR(ErrorOf(*reply));
+    WARPSMITH_ASSIGN_OR_RETURN(v1::Baseline taken, BaselineFromJson(*reply));
+    baselines.push_back(std::move(taken));
+  }
+  KeepOneWaiting();
+  return baselines;
 }
 
 absl::Status PythonOracle::Release() {

@@ -1,9 +1,12 @@
 // The oracle as a PyTorch process: started on first use, restarted after a crash or a missed deadline, ended with its
-// owner. Its environment holds nothing of ours (PATH, a HOME of its own, thread counts), its memory is bounded.
-// Threading: one thread at a time. Errors: as oracle.h says.
+// owner. Its environment holds nothing of ours (PATH, a HOME of its own, thread counts, and what the options add), its
+// memory on the host is bounded where there is no GPU. Intake and baselines run in processes of their own; for a GPU
+// one waits with PyTorch, its context and our kernels ready (some 700 MiB of the GPU), since that takes seconds.
+// Threading: one thread at a time; processes end with this one. Errors: as oracle.h says.
 #ifndef WARPSMITH_GPU_WORKER_REFERENCE_PYTHON_ORACLE_H_
 #define WARPSMITH_GPU_WORKER_REFERENCE_PYTHON_ORACLE_H_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,13 +18,19 @@
 namespace warpsmith::reference {
 
 struct PythonOracleOptions {
-  std::string python;  // empty: FindPython() of python_locator.h
-  std::string device = "cpu";
-  uint64_t memory_bytes = 0;  // beyond an idle PyTorch process; 0: three quarters of what is available now
-  int threads = 0;            // of PyTorch, timing aside (always one); 0: as many as cores, at most 8
+  std::string python;                              // empty: FindPython() of python_locator.h
+  std::string device = "cpu";                      // or cuda:0, with an environment in which that is the worker's GPU
+  std::map<std::string, std::string> environment;  // added to the processes': cuda::ChildEnvironment
+  uint64_t memory_bytes =
+      0;  // without a GPU: beyond an idle PyTorch process; 0: three quarters of what is available now
+  int64_t reserve_bytes =
+      int64_t{5} << 30;  // of the GPU's memory, left to executors: 3 GiB and 512 MiB for each context
+  int threads = 0;       // of PyTorch, timing aside (always one); 0: as many as cores, at most 8
   Duration intake_deadline = std::chrono::seconds(180);
   Duration command_deadline = std::chrono::seconds(120);
-  std::string harness_revision;  // of baselines; empty: common/version.h
+  Duration baseline_deadline = std::chrono::seconds(240);  // of one baseline; torch.compile's autotuning takes minutes
+  double baseline_seconds = 1.0;                           // timed for about as long
+  std::string harness_revision;                            // of baselines; empty: common/version.h
 };
 
 class OracleChannel;
@@ -40,6 +49,10 @@ class PythonOracle final : public Oracle {
   absl::Status BeginTrial(const TrialRequest& request) override;
   absl::StatusOr<JudgeReport> Judge(const JudgeRequest& request) override;
   absl::StatusOr<ReferenceTime> TimeReference(double seconds) override;
+  absl::Status Quiesce() override;
+  absl::StatusOr<std::vector<v1::Baseline>> Baselines(const std::string& name, const std::string& source,
+                                                      const v1::IntakeSettings& settings,
+                                                      const std::vector<std::string>& names) override;
   absl::Status Release() override;
 
   // The process's id; -1 while none runs.
@@ -48,9 +61,17 @@ class PythonOracle final : public Oracle {
  private:
   absl::StatusOr<Json> Call(const Json& request, Duration deadline);
   void Forget();
+  bool on_gpu() const { return options_.device != "cpu"; }
+  // A process that answers: the waiting one, or a new one.
+  absl::StatusOr<std::unique_ptr<OracleChannel>> TakeProcess();
+  // For a GPU: has the next process import PyTorch meanwhile.
+  void KeepOneWaiting();
+  // Another process is to have the GPU's memory.
+  void DropBuffers();
 
   PythonOracleOptions options_;
   std::unique_ptr<OracleChannel> channel_;
+  std::unique_ptr<OracleChannel> waiting_;
   std::string loaded_;  // problem id; empty: none
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/log.h"
+#include "common/protocol_names.h"
 
 namespace warpsmith::session {
 namespace {
@@ -38,6 +39,9 @@ absl::Status EvaluationTaskRunner::Evaluate(const v1::EvaluateTask& task, std::s
   evaluate::EvaluateRequest request;
   WARPSMITH_ASSIGN_OR_RETURN(*request.problem.mutable_source(), Blob(task.problem_sha256(), stop));
   WARPSMITH_ASSIGN_OR_RETURN(request.candidate, Blob(task.candidate_sha256(), stop));
+  if (!task.incumbent_sha256().empty()) {
+    WARPSMITH_ASSIGN_OR_RETURN(request.incumbent, Blob(task.incumbent_sha256(), stop));
+  }
   request.problem.set_id(task.problem_id());
   request.problem.set_name(task.problem_name());
   *request.problem.mutable_signature() = task.signature();
@@ -48,9 +52,9 @@ absl::Status EvaluationTaskRunner::Evaluate(const v1::EvaluateTask& task, std::s
   if (!task.stage().empty()) request.stage = task.stage();
   request.seed = task.seed();
   request.frozen_weights = task.frozen_weights();
+  request.profile_winner = true;  // it may become a parent
   v1::Evaluation evaluation = evaluator_.Evaluate(request, stop);
-  spdlog::info("task candidate {}: {} {}", task.candidate_sha256().substr(0, 12),
-               evaluate::OutcomeName(evaluation.outcome()),
+  spdlog::info("task candidate {}: {} {}", task.candidate_sha256().substr(0, 12), OutcomeName(evaluation.outcome()),
                evaluation.outcome() == v1::OUTCOME_OK ? fmt::format("{:.4f} ms", evaluation.timing().median_ms()) : "");
   if (evaluation.outcome() == v1::OUTCOME_INFRA_ERROR) return Internal(evaluation.message());
   *result.mutable_evaluation() = std::move(evaluation);

@@ -64,7 +64,9 @@ void CurlTransfer::Configure() {
   } else if (request_.method != "GET") {
     curl_easy_setopt(easy_, CURLOPT_CUSTOMREQUEST, request_.method.c_str());
   }
-  for (auto& [name, value] : request_.headers) headers_ = curl_slist_append(headers_, (name + ": " + value).c_str());
+  for (auto& [name, value] : request_.headers) {
+    headers_ = curl_slist_append(headers_, fmt::format("{}: {}", name, value).c_str());
+  }
   headers_ = curl_slist_append(headers_, "Accept-Encoding: identity");
   headers_ = curl_slist_append(headers_, "Expect:");
   curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "common/protocol_names.h"
+#include "llm_gateway/prompts/describe_profile.h"
 #include "llm_gateway/replies/text.h"
 
 namespace warpsmith::gateway {
@@ -12,10 +14,6 @@ namespace {
 
 constexpr size_t kMaxSource = 200u << 10;
 constexpr int kFullTurns = 2;
-
-std::string Short(const std::string& text, std::string_view prefix) {
-  return AsciiLower(text.rfind(prefix, 0) == 0 ? std::string_view(text).substr(prefix.size()) : std::string_view(text));
-}
 
 template <typename List>
 std::string Numbers(const List& values) {
@@ -35,9 +33,8 @@ bool Contiguous(const v1::TensorSpec& tensor) {
 }
 
 std::string DescribeTensor(const v1::TensorSpec& tensor) {
-  std::string text =
-      fmt::format("- {} `{}`: {} {}", Short(v1::TensorRole_Name(tensor.role()), "TENSOR_ROLE_"), tensor.name(),
-                  tensor.dtype(), tensor.shape_size() == 0 ? "scalar" : Numbers(tensor.shape()));
+  std::string text = fmt::format("- {} `{}`: {} {}", TensorRoleName(tensor.role()), tensor.name(), tensor.dtype(),
+                                 tensor.shape_size() == 0 ? "scalar" : Numbers(tensor.shape()));
   text += Contiguous(tensor) ? ", contiguous" : ", strides " + Numbers(tensor.strides());
   if (!tensor.alias_of().empty()) text += fmt::format(", same memory as `{}`", tensor.alias_of());
   if (tensor.mutated()) text += ", changed by forward()";
@@ -69,11 +66,6 @@ std::string TriedLine(const v1::TriedIdea& tried) {
 }
 
 }  // namespace
-
-std::string OutcomeName(v1::Outcome outcome) { return Short(v1::Outcome_Name(outcome), "OUTCOME_"); }
-std::string ClassName(v1::PrecisionClass reached) {
-  return Short(v1::PrecisionClass_Name(reached), "PRECISION_CLASS_");
-}
 
 std::string Fenced(const std::string& language, const std::string& text) {
   size_t longest = 2, run = 0;
@@ -110,7 +102,7 @@ std::string DescribeProblem(const v1::Problem& problem, bool frozen_weights) {
     text += "\nBaselines:";
     for (const v1::Baseline& baseline : problem.baselines()) {
       text += fmt::format(" {} {:.4g} ms ({}{});", baseline.name(), baseline.median_ms(),
-                          ClassName(baseline.precision_class()),
+                          PrecisionClassName(baseline.precision_class()),
                           baseline.emulated() ? ", on the CPU beside the emulated device" : "");
     }
     text.back() = '.';
@@ -121,7 +113,7 @@ std::string DescribeProblem(const v1::Problem& problem, bool frozen_weights) {
 std::string DescribePrecision(const v1::ProblemContext& context) {
   std::string names;
   for (int accepted : context.accepted()) {
-    names += (names.empty() ? "" : ", ") + ClassName(static_cast<v1::PrecisionClass>(accepted));
+    names += (names.empty() ? "" : ", ") + PrecisionClassName(static_cast<v1::PrecisionClass>(accepted));
   }
   if (names.empty()) names = "fp32";
   std::string text = fmt::format("accepted classes: {}.", names);
@@ -162,6 +154,7 @@ std::string DescribeParent(const v1::ProblemContext& context, const v1::ParentKe
         " {}: {} registers a thread, {} bytes of static shared memory, {} bytes of local memory a thread.",
         OneLine(kernel.name(), 120), kernel.registers(), kernel.static_shared_bytes(), kernel.local_bytes());
   }
+  text += DescribeProfile(evaluation.profile());
   if (!parent.idea_title().empty()) text += " It came from the idea: " + OneLine(parent.idea_title(), 200) + ".";
   return text + "\n\n" + Fenced("cuda", Bounded(parent.source(), kMaxSource));
 }

@@ -9,9 +9,6 @@
 
 namespace warpsmith::gateway {
 
-std::string OutcomeName(v1::Outcome outcome);       // "wrong_output"
-std::string ClassName(v1::PrecisionClass reached);  // "fp32"
-
 std::string DescribeProblem(const v1::Problem& problem, bool frozen_weights);
 std::string DescribePrecision(const v1::ProblemContext& context);
 std::string DescribeParent(const v1::ProblemContext& context, const v1::ParentKernel& parent, bool present);

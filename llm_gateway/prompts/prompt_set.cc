@@ -46,7 +46,7 @@ RenderedPrompt PromptSet::ProposeIdeas(const v1::ProposeIdeasRequest& request) c
   values["tried"] = DescribeTried(request.tried());
   values["category_counts"] = CountCategories(request.tried());
   values["count"] = std::to_string(request.count());
-  return Finish(propose_ideas_, std::move(values));
+  return Finish(propose_ideas_, values);
 }
 
 RenderedPrompt PromptSet::ImplementIdea(const v1::ImplementIdeaRequest& request, int index) const {
@@ -56,7 +56,7 @@ RenderedPrompt PromptSet::ImplementIdea(const v1::ImplementIdeaRequest& request,
   values["index"] = std::to_string(index + 1);
   values["count"] = std::to_string(std::max(request.count(), index + 1));
   values["earlier_turns"] = DescribeEarlierTurns(request.earlier_turns());
-  return Finish(implement_idea_, std::move(values));
+  return Finish(implement_idea_, values);
 }
 
 RenderedPrompt PromptSet::Repair(const v1::RepairRequest& request) const {
@@ -65,10 +65,10 @@ RenderedPrompt PromptSet::Repair(const v1::RepairRequest& request) const {
   values["failure"] = DescribeFailure(request.failed().evaluation());
   values["idea"] = DescribeIdea(request.idea());
   values["attempt"] = std::to_string(std::max(1, request.attempt()));
-  return Finish(repair_, std::move(values));
+  return Finish(repair_, values);
 }
 
-RenderedPrompt PromptSet::Finish(const PromptTemplate& task, std::map<std::string, std::string> values) const {
+RenderedPrompt PromptSet::Finish(const PromptTemplate& task, const std::map<std::string, std::string>& values) const {
   RenderedPrompt prompt;
   // Parse has checked that every slot is one of those filled above.
   prompt.messages = {{"system", ValidText(contract_.Render({}).value())},

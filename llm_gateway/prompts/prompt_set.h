@@ -29,7 +29,7 @@ class PromptSet {
   RenderedPrompt Repair(const v1::RepairRequest& request) const;
 
  private:
-  RenderedPrompt Finish(const PromptTemplate& task, std::map<std::string, std::string> values) const;
+  RenderedPrompt Finish(const PromptTemplate& task, const std::map<std::string, std::string>& values) const;
 
   PromptTemplate contract_;
   PromptTemplate propose_ideas_;

@@ -1,21 +1,15 @@
 #include "llm_gateway/providers/command_model.h"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <csignal>
 #include <cstdlib>
 
-#include "common/child_process.h"
 #include "common/clock.h"
+#include "common/run_child.h"
 #include "llm_gateway/replies/text.h"
 
 namespace warpsmith::gateway {
 namespace {
-
-constexpr int kPollMilliseconds = 20;  // how soon a cancellation is seen
 
 std::map<std::string, std::string> ShortEnvironment(const ModelConfig& config) {
   std::vector<std::string> names = {"PATH", "HOME", "USER", "LANG", "TMPDIR"};
@@ -42,7 +36,6 @@ Completion CommandModel::Complete(const PromptRequest& request, const DeltaCallb
   std::string prompt;
   for (const PromptMessage& message : request.messages) prompt += message.text + "\n\n";
   const TimePoint started = RealClock().Now();
-  const TimePoint deadline = started + FromSeconds(config_.total_seconds);
   auto failed = [&](ErrorClass error, const std::string& what) {
     Completion completion = Failed(error, fmt::format("{}: {}: {}", config_.name, config_.command[0], what));
     completion.tries = 1;
@@ -53,64 +46,37 @@ Completion CommandModel::Complete(const PromptRequest& request, const DeltaCallb
   ChildOptions options;
   options.arguments = config_.command;
   options.environment = ShortEnvironment(config_);
-  auto child = ChildProcess::Start(options);
-  if (!child.ok())
-    return failed(ErrorClass::kConfiguration, Message(child.status()) + "; check " + config_.place + ".command");
-
-  // Reading and writing go on side by side: a program may answer before it has read everything.
-  std::string_view to_write = prompt;
-  std::string output;
-  double first_byte = 0;
-  bool open = true;
-  bool input_open = true;
-  while (open) {
-    if (cancellation.cancelled()) return failed(ErrorClass::kCancelled, "cancelled");
-    if (RealClock().Now() >= deadline) {
-      return failed(ErrorClass::kTotalTimeout, fmt::format("did not end within {:g} s; {}.total_seconds sets this",
-                                                           config_.total_seconds, config_.place));
-    }
-    pollfd polls[2] = {{(*child)->output_descriptor(), POLLIN, 0},
-                       {input_open ? (*child)->input_descriptor() : -1, POLLOUT, 0}};
-    if (poll(polls, 2, kPollMilliseconds) <= 0) continue;
-    if (polls[1].revents != 0) {
-      ssize_t n = WriteQuietly((*child)->input_descriptor(), to_write.data(), std::min<size_t>(to_write.size(), 65536));
-      if (n > 0) to_write.remove_prefix(static_cast<size_t>(n));
-      // A program that does not read all of its input may still answer.
-      if ((n < 0 && errno != EAGAIN && errno != EINTR) || to_write.empty()) {
-        input_open = false;
-        (*child)->CloseInput();
-      }
-    }
-    if (polls[0].revents != 0) {
-      char chunk[65536];
-      ssize_t n = read((*child)->output_descriptor(), chunk, sizeof chunk);
-      if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) open = false;
-      if (n > 0) {
-        if (output.empty()) first_byte = ToSeconds(RealClock().Now() - started);
-        output.append(chunk, static_cast<size_t>(n));
-        if (output.size() > static_cast<size_t>(config_.max_output_bytes)) {
-          return failed(ErrorClass::kTooLarge, fmt::format("wrote more than {} bytes; {}.max_output_bytes sets this",
-                                                           config_.max_output_bytes, config_.place));
-        }
-        if (on_delta) on_delta(DeltaKind::kText, {chunk, static_cast<size_t>(n)});
-      }
-    }
+  options.max_output_bytes = static_cast<size_t>(config_.max_output_bytes) + 1;
+  size_t written = 0;
+  RunHooks hooks;
+  hooks.keep_running = [&] { return !cancellation.cancelled(); };
+  hooks.on_output = [&](std::string_view piece) {
+    written += piece.size();
+    if (written > static_cast<size_t>(config_.max_output_bytes)) return false;
+    if (on_delta) on_delta(DeltaKind::kText, piece);
+    return true;
+  };
+  absl::StatusOr<ChildExit> exit = RunChild(options, prompt, FromSeconds(config_.total_seconds), hooks);
+  if (!exit.ok()) {
+    return failed(ErrorClass::kConfiguration, Message(exit.status()) + "; check " + config_.place + ".command");
   }
-  std::optional<ChildExit> exit;
-  while (!exit) {
-    exit = (*child)->Wait(std::chrono::milliseconds(kPollMilliseconds));
-    if (!exit && (cancellation.cancelled() || RealClock().Now() >= deadline)) {
-      return failed(ErrorClass::kTotalTimeout, "closed its output and did not end");
-    }
+  if (exit->timed_out) {
+    return failed(ErrorClass::kTotalTimeout, fmt::format("did not end within {:g} s; {}.total_seconds sets this",
+                                                         config_.total_seconds, config_.place));
   }
+  if (written > static_cast<size_t>(config_.max_output_bytes)) {
+    return failed(ErrorClass::kTooLarge, fmt::format("wrote more than {} bytes; {}.max_output_bytes sets this",
+                                                     config_.max_output_bytes, config_.place));
+  }
+  if (exit->stopped) return failed(ErrorClass::kCancelled, "cancelled");
   if (exit->signaled || exit->exit_code != 0) {
     return failed(ErrorClass::kServer, exit->Describe() + "; run it by hand with a prompt on its standard input");
   }
   Completion completion;
-  completion.text = ValidText(output);
+  completion.text = ValidText(exit->standard_output);
   completion.finish_reason = "stop";
   completion.tries = 1;
-  completion.first_byte_seconds = first_byte;
+  completion.first_byte_seconds = exit->first_output_seconds;
   completion.seconds = ToSeconds(RealClock().Now() - started);
   return completion;
 }

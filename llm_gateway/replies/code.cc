@@ -110,7 +110,7 @@ bool NamesKernels(const Piece& plan) {
 
 CodeReply Refused(std::string status, std::string message) { return {std::move(status), "", std::move(message)}; }
 
-CodeReply Accept(std::string file) {
+CodeReply Accept(const std::string& file) {
   std::string source(TrimSpace(file));
   source += '\n';
   if (source.size() > kMaxFileBytes) return Refused("no_code", fmt::format("the file is over {} bytes", kMaxFileBytes));

@@ -128,6 +128,7 @@ absl::Status Gateway::ImplementIdea(const v1::ImplementIdeaRequest& request,
   std::condition_variable changed;
   std::deque<v1::Implementation> done;
   std::vector<std::thread> threads;
+  threads.reserve(indexes.size());
   for (int index : indexes) {
     threads.emplace_back([&, index] {
       v1::Implementation implementation =

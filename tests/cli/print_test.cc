@@ -167,8 +167,8 @@ TEST_CASE("other pages fit and name what matters", "[unit]") {
 
 TEST_CASE("names", "[unit]") {
   CHECK(OutcomeName(v1::OUTCOME_NEEDS_GPU) == "needs_gpu");
-  CHECK(StateName(v1::SEARCH_STATE_INTAKE) == "intake");
-  CHECK(PrecisionName(v1::PRECISION_CLASS_BF16) == "bf16");
+  CHECK(SearchStateName(v1::SEARCH_STATE_INTAKE) == "intake");
+  CHECK(PrecisionClassName(v1::PRECISION_CLASS_BF16) == "bf16");
   CHECK(OutcomeName(static_cast<v1::Outcome>(99)) == "unknown");
   CHECK(*ParsePrecision("fp16") == v1::PRECISION_CLASS_TF32);
   CHECK_THAT(Message(ParsePrecision("fp8").status()), Catch::Contains("fp32, tf32, fp16 or bf16"));

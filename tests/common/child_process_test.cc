@@ -5,6 +5,9 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <thread>
+
+#include "common/run_child.h"
 
 namespace warpsmith {
 namespace {
@@ -110,6 +113,22 @@ TEST_CASE("a child that ignores SIGTERM is stopped all the same", "[unit]") {
   REQUIRE(child.ok());
   CHECK(*(*child)->ReadLine(5s) == "ready");
   CHECK((*child)->Stop(100ms));
+}
+
+TEST_CASE("a child outlives the thread that started it, and not the process", "[unit]") {
+  std::unique_ptr<ChildProcess> child;
+  std::thread([&] {
+    ChildOptions options;
+    options.arguments = {"/bin/cat"};
+    auto started = ChildProcess::Start(options);
+    REQUIRE(started.ok());
+    child = std::move(*started);
+  }).join();
+  RealClock().SleepFor(std::chrono::milliseconds(50));
+  REQUIRE(child->Write("still here\n", std::chrono::seconds(5)).ok());
+  auto line = child->ReadLine(std::chrono::seconds(5));
+  REQUIRE(line.ok());
+  CHECK(*line == "still here");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "common/child_process.h"
 #include "common/clock.h"
 #include "common/file.h"
+#include "common/run_child.h"
 #include "tests/coordinator/cluster_fixture.h"
 
 namespace warpsmith::testing {

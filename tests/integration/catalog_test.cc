@@ -77,7 +77,7 @@ void CheckProblem(const std::string& problem, int max_settings) {
       REQUIRE(implementation.status() == "ok");
       v1::Evaluation evaluation = evaluate::EvaluateForTest(problem, implementation.source());
       INFO(evaluation.message() << "\n" << implementation.source());
-      CHECK(evaluate::OutcomeName(evaluation.outcome()) == "ok");
+      CHECK(OutcomeName(evaluation.outcome()) == "ok");
       CHECK(evaluation.reached() == v1::PRECISION_CLASS_FP32);
       double ms = evaluation.timing().median_ms();
       if (ms > 0 && first == 0) first = ms;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "common/run_child.h"
 
 namespace warpsmith::testing {
 namespace {

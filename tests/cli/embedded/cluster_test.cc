@@ -16,6 +16,7 @@
 #include "common/child_process.h"
 #include "common/file.h"
 #include "common/json.h"
+#include "common/run_child.h"
 #include "tests/cli/process_scan.h"
 
 namespace warpsmith::cli {

@@ -10,6 +10,7 @@
 
 #include "cli/embedded/process_record.h"
 #include "common/file.h"
+#include "common/run_child.h"
 #include "tests/cli/process_scan.h"
 
 namespace warpsmith::cli {

@@ -163,6 +163,12 @@ TEST_CASE("parents: best, another lineage, at most two of a lineage, the module 
     for (CandidateView& c : s.candidates) c.outcome = v1::OUTCOME_SUSPICIOUS;
     CHECK(Next(s) == std::vector<Action>{Propose{"", 6, 3}});
   }
+  SECTION("what was not fully validated is no parent") {
+    s.candidates[1].reason = "screened";
+    CHECK(Parents(Next(s))[0] == "ca3");
+    for (CandidateView& c : s.candidates) c.reason = "screened";
+    CHECK(Next(s) == std::vector<Action>{Propose{"", 6, 3}});
+  }
   SECTION("a bank kernel in every second round, once") {
     s.round = 2;
     s.bank_seeds = {{"bank"}};

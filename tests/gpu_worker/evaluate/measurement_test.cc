@@ -54,20 +54,22 @@ class NoOracle final : public reference::Oracle {
 };
 
 struct Fixture {
-  Fixture() : validation(Plan(clock), executor, oracle, clock) {}
+  Fixture() : stages(clock), validation(Plan(clock), executor, oracle, clock, stages), gate(nullptr, clock) {}
   static ValidationPlan Plan(Clock& clock) {
     ValidationPlan plan;
     plan.deadline = clock.Now() + std::chrono::hours(1);
     return plan;
   }
   bool Measure() {
-    Measurement measurement({}, executor, validation, 2);
-    return measurement.Screen(timing, evaluation) && measurement.Measure(timing, evaluation);
+    Measurement measurement({}, executor, validation, gate, clock);
+    return *measurement.Screen(timing, evaluation) && *measurement.Measure(timing, evaluation);
   }
   FakeClock clock;
   ScriptedExecutor executor;
   NoOracle oracle;
+  StageClock stages;
   Validation validation;
+  ThrottleGate gate;
   v1::Timing timing;
   v1::Evaluation evaluation;
 };
@@ -120,8 +122,8 @@ TEST_CASE("a launch that fails while it is timed has the executor's outcome", "[
 
 TEST_CASE("only what is far behind the incumbent is left at its screen", "[unit]") {
   Fixture f;
-  Measurement measurement({}, f.executor, f.validation, 2);
-  REQUIRE(measurement.Screen(f.timing, f.evaluation));
+  Measurement measurement({}, f.executor, f.validation, f.gate, f.clock);
+  REQUIRE(*measurement.Screen(f.timing, f.evaluation));
   CHECK(measurement.MuchSlowerThan(0.3, f.timing));
   CHECK_FALSE(measurement.MuchSlowerThan(0.4, f.timing));
   CHECK_FALSE(measurement.MuchSlowerThan(0, f.timing));

@@ -141,7 +141,10 @@ TEST_CASE("specs that do not fit are the caller's fault") {
   ExecutorSpec spec;
   spec.plan = bench.plan();
   REQUIRE(Factory().Start(spec).status().code() == absl::StatusCode::kInvalidArgument);
-  spec.slots.push_back({{"/dev/shm/warpsmith-no-such-file", 0, 16}});
+  SharedBuffer missing;
+  missing.path = "/dev/shm/warpsmith-no-such-file";
+  missing.payload_bytes = 16;
+  spec.slots.push_back({missing});
   spec.artifact_path = "/nonexistent.so";
   absl::StatusOr<std::unique_ptr<Executor>> started = Factory().Start(spec);
   REQUIRE(!started.ok());

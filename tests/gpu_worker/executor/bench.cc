@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <sstream>
 
-#include "common/child_process.h"
 #include "common/hash.h"
+#include "common/run_child.h"
 
 namespace warpsmith::executor {
 namespace {
@@ -152,7 +152,10 @@ Executor& Bench::executor() {
         file[file.size() - 1 - static_cast<size_t>(i)] = GuardByte(b, -i);
       }
       REQUIRE(WriteFileAtomically(Path(b, s), file).ok());
-      slot.push_back({Path(b, s), kGuard, static_cast<int64_t>(contents_[b].size())});
+      SharedBuffer& buffer = slot.emplace_back();
+      buffer.path = Path(b, s);
+      buffer.payload_offset = kGuard;
+      buffer.payload_bytes = static_cast<int64_t>(contents_[b].size());
     }
   }
   absl::StatusOr<std::unique_ptr<Executor>> started = Factory().Start(spec);

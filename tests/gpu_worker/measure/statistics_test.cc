@@ -1,6 +1,7 @@
 #include "gpu_worker/measure/statistics.h"
 
 #include <catch2/catch.hpp>
+#include <random>
 
 namespace warpsmith::measure {
 namespace {
@@ -24,6 +25,48 @@ TEST_CASE("few samples", "[unit]") {
   CHECK(Summarize({}).median == 0);
   CHECK(Summarize({2}).median == 2);
   CHECK(Summarize({2}).spread == 0);
+}
+
+TEST_CASE("noise that more samples would only repeat is stable", "[unit]") {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> noise(1, 0.02);
+  std::vector<double> samples;
+  for (int i = 0; i < 71; ++i) samples.push_back(noise(random));
+  CHECK_FALSE(NoiseIsStable(samples));  // too few to tell
+  for (int i = 0; i < 130; ++i) samples.push_back(noise(random));
+  CHECK(NoiseIsStable(samples));
+  CHECK(NoiseIsStable(std::vector<double>(100, 1.0)));
+  // The device slows down: each sample widens the spread.
+  std::vector<double> drifting;
+  for (int i = 0; i < 100; ++i) drifting.push_back(1 + 0.01 * i);
+  CHECK_FALSE(NoiseIsStable(drifting));
+}
+
+TEST_CASE("first uses differ only where all of them do and by more than noise", "[unit]") {
+  const std::vector<double> repeated = {1.0, 1.01, 0.99, 1.0, 1.005, 0.995, 1.0, 1.0};
+  CHECK(FirstUseDiffers({1.5, 1.4}, repeated, 0.03));
+  CHECK(FirstUseDiffers({0.5, 0.6}, repeated, 0.03));
+  CHECK_FALSE(FirstUseDiffers({1.5, 1.0}, repeated, 0.03));    // one is like the others
+  CHECK_FALSE(FirstUseDiffers({1.02, 1.02}, repeated, 0.03));  // within the tolerance
+  CHECK_FALSE(FirstUseDiffers({}, repeated, 0.03));
+  CHECK_FALSE(FirstUseDiffers({2, 2}, {1, 1, 1}, 0.03));
+  // Times that scatter by more than the tolerance.
+  CHECK_FALSE(FirstUseDiffers({1.1, 1.1}, {0.9, 1.0, 1.2, 0.95, 1.0, 1.15, 1.05, 0.9}, 0.03));
+}
+
+TEST_CASE("honest noise is seldom called a difference of first use", "[unit]") {
+  std::mt19937_64 random(11);
+  for (double sigma : {0.002, 0.02, 0.1}) {
+    std::lognormal_distribution<double> noise(0, sigma);
+    int wrong = 0;
+    for (int trial = 0; trial < 2000; ++trial) {
+      std::vector<double> first(2), repeated(20);
+      for (double& x : first) x = noise(random);
+      for (double& x : repeated) x = noise(random);
+      wrong += FirstUseDiffers(first, repeated, 0.03) ? 1 : 0;
+    }
+    CHECK(wrong < 30);  // and it must come three times in a row to count
+  }
 }
 
 }  // namespace

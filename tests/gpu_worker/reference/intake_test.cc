@@ -148,6 +148,14 @@ TEST_CASE("a Python without PyTorch is named with the remedy", "[python]") {
   CHECK_FALSE(oracle.Intake("x", "", {}).ok());
 }
 
+TEST_CASE("a Python whose PyTorch has no CUDA does not do for a GPU", "[python]") {
+  const auto any = FindPython();
+  REQUIRE(any.ok());
+  const auto with_cuda = FindPython(true);
+  CHECK(with_cuda.ok() != any->cuda_version.empty());
+  if (!with_cuda.ok()) CHECK_THAT(Message(with_cuda.status()), Catch::Contains("built for CPUs only"));
+}
+
 TEST_CASE("a problem sees nothing of the worker's environment", "[python]") {
   setenv("WARPSMITH_TEST_SECRET", "shown", 1);
   PythonOracle oracle(Options());

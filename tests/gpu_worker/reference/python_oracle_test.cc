@@ -207,6 +207,19 @@ TEST_CASE("loading again is free, the reference can be timed, buffers go on rele
   CHECK(absl::IsFailedPrecondition(session.oracle.Judge({}).status()));
 }
 
+TEST_CASE("beside a CPU there is nothing to make quiet and no baseline but eager", "[python]") {
+  Session session;
+  CHECK(session.oracle.Quiesce().ok());
+  session.Ready();
+  CHECK(session.oracle.Quiesce().ok());
+  const auto time = session.oracle.TimeReference(0.05);
+  REQUIRE(time.ok());
+  CHECK_FALSE(time->samples_ms.empty());
+  const auto baselines = session.oracle.Baselines("small_linear", session.source, session.settings, {"eager_graph"});
+  REQUIRE(baselines.ok());
+  CHECK(baselines->empty());
+}
+
 TEST_CASE("calls out of order and wrong requests are errors of their own", "[python]") {
   PythonOracle fresh(Session::Options());
   CHECK(absl::IsFailedPrecondition(fresh.BeginTrial({})));

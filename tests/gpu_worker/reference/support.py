@@ -55,6 +55,9 @@ class Bench:
         for key, size in scratch:
             self.descriptions.append({"name": key, "dtype": "float32", "bytes": size, "kind": buffers.SCRATCH})
         self.trials = trial.Trials(self.problem, self.signature, self.folder.name, self.descriptions, slots)
+        self._map()
+
+    def _map(self):
         self.maps = []
         for slot in self.trials.places():
             self.maps.append({})

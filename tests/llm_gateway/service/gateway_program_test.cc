@@ -5,6 +5,7 @@
 #include "common/child_process.h"
 #include "common/file.h"
 #include "common/grpc_channel.h"
+#include "common/run_child.h"
 #include "tests/llm_gateway/support/fake_model_server.h"
 #include "tests/llm_gateway/support/sample_problem.h"
 #include "warpsmith/v1/gateway.grpc.pb.h"

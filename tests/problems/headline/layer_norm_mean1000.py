@@ -1,4 +1,4 @@
-"""Layer normalisation of inputs far from zero (mean 1000, deviation 0.1): a variance as E[x^2] - E[x]^2 is lost here."""
+"""Layer normalisation of inputs of mean 1000 and deviation 0.1, where a variance as E[x^2] - E[x]^2 is lost."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Entry point: python3 -m warpsmith_oracle [--device cpu] [--memory-bytes N] [--threads N]."""
+"""Entry point: python3 -m warpsmith_oracle [--device cpu] [--memory-bytes N] [--threads N] [--reserve-bytes N]."""
 
 import sys
 

@@ -1,7 +1,9 @@
-"""Buffers that a candidate works on: files in shared memory, each guard | payload | guard.
+"""Buffers that a candidate works on, each guard | payload | guard: files in shared memory beside a CPU, allocations of
+their own on a GPU.
 
-The payload starts at a whole page and a multiple of 64 KiB; the second guard starts right behind its last byte. Space
-is reserved when a file is made, so that a full /dev/shm is an error here and not a signal later.
+The payload starts at a multiple of 64 KiB; the second guard starts right behind its last byte. A file's space is
+reserved when it is made, so that a full /dev/shm is an error here and not a signal later. On a GPU an allocation is
+whole blocks of 2 MiB, since a handle shares the block that it lies in, and the guards fill the blocks.
 """
 
 import errno
@@ -10,17 +12,53 @@ import os
 
 import torch
 
+from warpsmith_oracle import native
 from warpsmith_oracle.errors import OracleError
 from warpsmith_oracle.fills import GUARD_BYTES
 
 READ_ONLY, OUTPUT, SCRATCH = "BUFFER_KIND_READ_ONLY", "BUFFER_KIND_OUTPUT", "BUFFER_KIND_SCRATCH"
+UPDATED = "BUFFER_KIND_UPDATED"
+BLOCK_BYTES = 2 << 20
 
 
-class SharedBuffer:
-    """One tensor's file, mapped. `payload`, `before` and `after` are byte tensors over the mapping."""
+def device_bytes(size):
+    """What a payload of `size` bytes takes on a GPU."""
+    return -(-(2 * GUARD_BYTES + size) // BLOCK_BYTES) * BLOCK_BYTES
 
-    def __init__(self, path, name, dtype, size, kind):
-        self.path, self.name, self.dtype, self.size, self.kind = path, name, dtype, size, kind
+
+class Buffer:
+    """`payload`, `before` and `after` are byte tensors over the same memory."""
+
+    def __init__(self, name, dtype, size, kind, persistent=False):
+        self.name, self.dtype, self.size, self.kind, self.persistent = name, dtype, size, kind, persistent
+
+    def _cut(self, whole):
+        self.before = whole[:GUARD_BYTES]
+        self.payload = whole[GUARD_BYTES:GUARD_BYTES + self.size]
+        self.after = whole[GUARD_BYTES + self.size:]
+
+    def tensor(self, shape, strides):
+        """The payload as the published tensor."""
+        dtype = getattr(torch, self.dtype)
+        values = self.payload.view(dtype) if self.size else torch.empty(0, dtype=dtype, device=self.payload.device)
+        return torch.as_strided(values, shape, strides)
+
+    def place_of_damage(self, before, last, after, first):
+        """For people: `before` wrong bytes in the first guard, the last of them ending at `last`, or `after` in the
+        second, the first at `first`; offsets from the start of the allocation."""
+        if before:
+            return (f"{before} bytes before the start of {self.name}, the last {GUARD_BYTES - last + 1} bytes before "
+                    "it")
+        behind = first - GUARD_BYTES - self.size
+        return f"{after} bytes behind the end of {self.name}, the first {behind} bytes behind it"
+
+
+class FileBuffer(Buffer):
+    """One tensor's file, mapped."""
+
+    def __init__(self, path, name, dtype, size, kind, persistent=False):
+        super().__init__(name, dtype, size, kind, persistent)
+        self.path = path
         total = -(-(2 * GUARD_BYTES + size) // mmap.PAGESIZE) * mmap.PAGESIZE
         descriptor = -1
         try:
@@ -37,11 +75,7 @@ class SharedBuffer:
             if descriptor >= 0:
                 os.close(descriptor)
         self._mapping = mapping
-        whole = torch.frombuffer(mapping, dtype=torch.uint8)
-        self.before = whole[:GUARD_BYTES]
-        self.payload = whole[GUARD_BYTES:GUARD_BYTES + size]
-        self.after = whole[GUARD_BYTES + size:]
-        self.guards = None  # what before and after must hold
+        self._cut(torch.frombuffer(mapping, dtype=torch.uint8))
 
     def place(self):
         return {"path": self.path, "payload_offset": GUARD_BYTES, "payload_bytes": self.size}
@@ -50,27 +84,43 @@ class SharedBuffer:
         """The payload without a copy."""
         return memoryview(self._mapping)[GUARD_BYTES:GUARD_BYTES + self.size]
 
-    def fill_guards(self, fills):
-        self.guards = (fills.guard(self.before.numel()), fills.guard(self.after.numel()))
-        self.before.copy_(self.guards[0])
-        self.after.copy_(self.guards[1])
+    def close(self):
+        """Unlinks the file; the mapping goes with the last tensor over it."""
+        try:
+            os.unlink(self.path)
+        except FileNotFoundError:
+            pass
 
-    def broken_guard(self):
-        """Where a guard was written, for people; empty where both are whole."""
-        for side, zone, expected in (("before", self.before, self.guards[0]), ("after", self.after, self.guards[1])):
-            if torch.equal(zone, expected):
-                continue
-            wrong = zone != expected
-            first = int(wrong.to(torch.uint8).argmax())
-            count = int(wrong.sum())
-            if side == "after":
-                return f"{count} bytes behind the end of {self.name}, the first {first} bytes behind it"
-            last = zone.numel() - 1 - int(wrong.flip(0).to(torch.uint8).argmax())
-            return f"{count} bytes before the start of {self.name}, the last {zone.numel() - last} bytes before it"
-        return ""
 
-    def tensor(self, shape, strides):
-        """The payload as the published tensor."""
-        dtype = getattr(torch, self.dtype)
-        values = self.payload.view(dtype) if self.size else torch.empty(0, dtype=dtype)
-        return torch.as_strided(values, shape, strides)
+class DeviceBuffer(Buffer):
+    """One tensor's own allocation on the GPU. `close` frees it: no tensor over it may be used after that."""
+
+    def __init__(self, driver, device, name, dtype, size, kind, persistent=False):
+        super().__init__(name, dtype, size, kind, persistent)
+        self.total = device_bytes(size)
+        try:
+            self._memory = native.Memory(driver, self.total)
+        except native.NativeError as error:
+            if not error.out_of_memory:
+                raise
+            torch.cuda.empty_cache()
+            try:
+                self._memory = native.Memory(driver, self.total)
+            except native.NativeError as again:
+                free, _ = torch.cuda.mem_get_info(device)
+                raise OracleError("memory", f"{name!r} takes {self.total} bytes of the GPU's memory and {free} are "
+                                            "free") from again
+        self._handle = driver.ipc_handle(self._memory.pointer).hex()
+        self._cut(self._memory.tensor(device))
+
+    def zone(self):
+        """base, bytes of the first guard, of the payload, of everything: kernels.cu's Zone."""
+        return self._memory.pointer, GUARD_BYTES, self.size, self.total
+
+    def place(self):
+        return {"ipc_handle": self._handle, "allocation_bytes": self.total, "payload_offset": GUARD_BYTES,
+                "payload_bytes": self.size}
+
+    def close(self):
+        self.before = self.payload = self.after = None
+        self._memory.close()

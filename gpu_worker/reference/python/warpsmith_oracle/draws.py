@@ -1,4 +1,5 @@
-"""Inputs from secret seeds, on the problem's own distribution and on harder ones.
+"""Inputs from secret seeds, on the problem's own distribution and on harder ones, made where they are needed: on a GPU
+they are drawn there.
 
 A harder distribution changes the floating-point random draws inside get_inputs(), whatever get_inputs() then does with
 them. What is no draw (masks, integers, constants) stays. Seeds that get_inputs() sets itself are not honoured: inputs
@@ -13,6 +14,9 @@ import sys
 
 import torch
 from torch.overrides import TorchFunctionMode
+
+from warpsmith_oracle.errors import OracleError
+from warpsmith_oracle.precision import map_tensors
 
 PLAIN = "plain"
 PARAMETERS = "parameters"
@@ -30,34 +34,38 @@ def secret_seed(*parts):
 
 
 def _transform(values, distribution):
+    """Changes a fresh draw in place: it may be most of the memory there is."""
     if distribution == "mean_1000":
-        return values - values.mean() + 1000.0
-    if distribution == "scaled":
-        return values * 100.0
-    if distribution == "signed":
-        return values * (torch.randint(0, 2, values.shape, device=values.device) * 2 - 1).to(values.dtype)
-    if distribution == "constant_rows" and values.dim() > 0:
-        return values[..., :1].expand_as(values).clone()
-    return values
+        values.sub_(values.mean()).add_(1000.0)
+    elif distribution == "scaled":
+        values.mul_(100.0)
+    elif distribution == "signed":
+        values.mul_(torch.randint(0, 2, values.shape, dtype=torch.int8, device=values.device) * 2 - 1)
+    elif distribution == "constant_rows" and values.dim() > 0:
+        values.copy_(values[..., :1].clone().expand_as(values))
 
 
 class _DrawMode(TorchFunctionMode):
-    def __init__(self, distribution):
+    def __init__(self, distribution, device):
         super().__init__()
         self.distribution = distribution
+        self.device = device
         self.draws = 0
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = dict(kwargs or {})
         kwargs.pop("generator", None)
+        name = getattr(func, "__name__", "")
+        if name == "normal" and "size" in kwargs and self.device is not None:
+            kwargs.setdefault("device", self.device)  # the one draw that a default device does not reach
         result = func(*args, **kwargs)
-        if getattr(func, "__name__", "") not in _DRAWS or not isinstance(result, torch.Tensor):
+        if name not in _DRAWS or not isinstance(result, torch.Tensor):
             return result
         if not result.is_floating_point() or result.numel() == 0:
             return result
         self.draws += 1
-        changed = _transform(result, self.distribution)
-        return result.copy_(changed) if changed is not result else result
+        _transform(result, self.distribution)
+        return result
 
 
 @contextlib.contextmanager
@@ -68,7 +76,8 @@ def _own_seeds(seed):
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         numpy.random.seed(seed & 0xFFFFFFFF)
-    places = [(torch, "manual_seed"), (torch.random, "manual_seed"), (random, "seed")]
+    places = [(torch, "manual_seed"), (torch.random, "manual_seed"), (torch, "seed"), (torch.random, "seed"),
+              (torch.cuda, "manual_seed"), (torch.cuda, "manual_seed_all"), (random, "seed")]
     if numpy is not None:
         places.append((numpy.random, "seed"))
     saved = [getattr(place, name) for place, name in places]
@@ -81,9 +90,25 @@ def _own_seeds(seed):
             setattr(place, name, original)
 
 
-def _drawn(problem_file, seed, mode):
-    with _own_seeds(seed), mode:
-        return problem_file.inputs()
+def _drawn(problem_file, seed, distribution):
+    """(what get_inputs() returns, its floating draws). A file that cannot make its inputs on the GPU makes them on the
+    CPU, from then on."""
+    while True:
+        on_device = problem_file.makes_inputs_on_device
+        mode = _DrawMode(distribution, problem_file.device if on_device else None)
+        try:
+            with _own_seeds(seed), mode:
+                return problem_file.inputs(), mode.draws
+        except OracleError as error:
+            if not on_device or error.kind == "memory":
+                raise
+            problem_file.makes_inputs_on_device = False
+
+
+def _has_exact(values):
+    found = []
+    map_tensors(values, lambda tensor: found.append(not tensor.is_floating_point()))
+    return any(found)
 
 
 def _kept(usual, changed):
@@ -101,21 +126,23 @@ def _kept(usual, changed):
 
 def draw(problem_file, seed, distribution):
     """get_inputs() under a seed and a distribution. Returns the list and how many floating draws were made."""
-    mode = _DrawMode(distribution)
     secret = secret_seed("inputs", seed, distribution)
-    values = _drawn(problem_file, secret, mode)
-    if distribution != PLAIN and mode.draws > 0:
-        values = _kept(_drawn(problem_file, secret, _DrawMode(PLAIN)), values)
-    return values, mode.draws
+    values, draws = _drawn(problem_file, secret, distribution)
+    if distribution != PLAIN and draws > 0 and _has_exact(values):
+        values = _kept(_drawn(problem_file, secret, PLAIN)[0], values)
+    return values, draws
 
 
 def redraw_parameters(model, seed):
     """Moves every floating parameter away from its initial value, so that no candidate can count on weights that happen
     to be one or zero."""
-    generator = torch.Generator().manual_seed(secret_seed("parameters", seed))
+    generators = {}
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.is_floating_point() and parameter.numel() > 0:
+                device = parameter.device
+                if device not in generators:
+                    generators[device] = torch.Generator(device).manual_seed(secret_seed("parameters", seed))
                 scale = max(float(parameter.double().pow(2).mean().sqrt()), 0.1)
-                noise = torch.rand(parameter.shape, generator=generator, dtype=torch.float32) - 0.5
-                parameter.add_((noise * scale).to(device=parameter.device, dtype=parameter.dtype))
+                noise = torch.rand(parameter.shape, generator=generators[device], dtype=torch.float32, device=device)
+                parameter.add_((noise.sub_(0.5).mul_(scale)).to(dtype=parameter.dtype))

@@ -5,6 +5,8 @@ request: request. Kind of a fault of ours: internal.
 """
 
 import os
+import re
+import sys
 import traceback
 
 REMEDIES = {
@@ -58,6 +60,10 @@ def refuse(error, kind, what, problem_file):
         remedy = "leave tensors and modules on the CPU; the worker moves them to its device itself"
     elif isinstance(error, ModuleNotFoundError):
         remedy = f"install the module {error.name!r} for this Python, or do without it"
+    elif isinstance(error, (AttributeError, ImportError)) and re.search(r"(module|from) '?torch\b", text):
+        version = sys.modules["torch"].__version__ if "torch" in sys.modules else "?"
+        wanted = "this needs PyTorch 2.x" if version.startswith("1.") else "this needs another PyTorch"
+        remedy = f"{wanted}, and {version} runs here: use that one for the worker, or do without it"
     elif "not implemented for 'Half'" in text:
         remedy = "PyTorch cannot run this in float16 on a CPU; take this problem in on a worker with a GPU"
     line = line_of(error, problem_file.path)

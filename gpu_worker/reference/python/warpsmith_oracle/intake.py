@@ -1,10 +1,11 @@
 """What a problem is: its v1.ProblemSignature and baselines. Runs once a problem, in a process of its own."""
 
 import inspect
+import time
 
 import torch
 
-from warpsmith_oracle import draws, norms, operators, probes, tensors, timing
+from warpsmith_oracle import baselines, device as devices, draws, norms, operators, probes, tensors, timing
 from warpsmith_oracle.errors import OracleError
 from warpsmith_oracle.reference import Problem
 
@@ -36,9 +37,9 @@ def _differs(left, right):
             continue
         if bool((torch.isnan(a) != torch.isnan(b)).any()):
             return True
-        wide = b.double()
+        wide = norms.Pair(b.contiguous(), None)
         scale, _ = norms.finite_scale(wide)
-        if norms.measure(a.contiguous(), wide.contiguous(), scale).rms > _STOCHASTIC_RMS:
+        if norms.measure(a.contiguous(), wide, scale).rms > _STOCHASTIC_RMS:
             return True
     return False
 
@@ -54,7 +55,7 @@ def _publish_tensors(problem, case, entries, outputs):
         twice = next(name for name in names if names.count(name) > 1)
         raise OracleError("inputs", f"{problem.file.display_name}: two tensors are named {twice!r}; rename the "
                                     "argument of forward() or the attribute of Model")
-    return specs + [tensors.spec(name, tensors.OUTPUT, tensor, problem.file) for name, tensor in outputs]
+    return specs + outputs
 
 
 def _frozen_arguments(problem, arguments):
@@ -68,15 +69,15 @@ def _infinite(answer):
     return int((~torch.isfinite(answer.own)).sum())
 
 
-def _usable(case, plain):
+def _usable(case, usual_infinities):
     """Whether the references agree well enough for the strictest class to mean something, and the answer is as finite
     as on the problem's own distribution (minus infinity in a mask stays)."""
-    for answer, usual in zip(case.outputs, plain.outputs):
-        if answer.answer is None:
+    for answer, usual in zip(case.outputs, usual_infinities):
+        if not answer.floating:
             continue
-        if not torch.equal(torch.isfinite(answer.own), torch.isfinite(answer.answer)):
+        if answer.overflows:
             return False
-        if _infinite(answer) != _infinite(usual) or _infinite(answer) == answer.own.numel():
+        if _infinite(answer) != usual or _infinite(answer) == answer.own.numel():
             return False
         own, limit = answer.stick.torch_norms, norms.LIMITS[norms.FP32]
         if own.rms > limit.rms.cap or own.tile > limit.tile.cap or own.maximum > limit.maximum.cap * answer.stick.peak:
@@ -84,25 +85,29 @@ def _usable(case, plain):
     return True
 
 
-def _hard_cases(problem, plain, drawn):
-    """Usable cases by distribution, "plain" first."""
-    cases = {draws.PLAIN: plain}
+def _try_hard_cases(problem, usual_infinities, drawn, run):
+    """Probes on every usable harder distribution, one after the other: they may not fit into memory together. Returns
+    notes of those left out for memory."""
     has_parameters = any(parameter.is_floating_point() for parameter in problem.model.parameters())
+    notes = []
     for distribution in draws.DISTRIBUTIONS[1:]:
         if not (has_parameters if distribution == draws.PARAMETERS else drawn > 0):
             continue
+        case = None
         try:
             case = problem.make_case(_INTAKE_SEED, distribution)
         except OracleError as error:
             if error.kind == "memory":
-                raise
-            continue  # the module refuses such inputs
-        if _usable(case, plain):
-            cases[distribution] = case
-    return cases
+                if not devices.is_cuda(problem.device):
+                    raise
+                notes.append(f"the distribution {distribution} does not fit into this GPU's memory: not tried.")
+            # else the module refuses such inputs
+        if case is not None and _usable(case, usual_infinities):
+            run.add(distribution, case)
+    return notes
 
 
-def _summary(problem, case, notes):
+def _summary(problem, notes):
     model = problem.model
     lines = repr(model).splitlines()
     text = "\n".join(lines[:24] + (["..."] if len(lines) > 24 else []))[:2000]
@@ -114,40 +119,73 @@ def _summary(problem, case, notes):
     return "\n".join(notes + [f"{parameters} parameters, {mode} mode."] + [text])
 
 
-def take_in(name, source, settings, stage, device, harness_revision):
-    """v1.IntakeResult as a dictionary; raises OracleError for a refused problem."""
-    problem = Problem(name, source, settings, stage, device)
+def _first_runs(problem, settings):
+    """Runs the module twice on the same inputs. Returns (operators.Count, floating draws, specs of the outputs)."""
     arguments, drawn = problem.arguments(_INTAKE_SEED, draws.PLAIN)
     problem.names(arguments)
-    (first, count) = operators.count(lambda: problem.run(problem.model, arguments)[0])
-    second, _, _ = problem.run(problem.model, arguments)
+    devices.reset_peak(problem.device)
+    first, count = operators.count(lambda: problem.run(problem.model, arguments)[0])
     outputs = tensors.flatten_outputs(first)
     _check_outputs(problem, outputs, first)
+    second, _, _ = problem.run(problem.model, arguments)
     if _differs(outputs, tensors.flatten_outputs(second)):
         remedy = "random numbers that forward() draws itself belong into get_inputs()"
         if not settings.get("eval_mode"):
             remedy = "where that is dropout, take it in with eval mode; " + remedy
         raise OracleError("stochastic", f"{problem.file.display_name}: two runs of forward() on the same inputs "
                                         f"differ, so there is no answer to judge against; {remedy}")
+    for name, role, tensor in problem.state(problem.model, arguments):
+        tensors.spec(name, role, tensor, problem.file)  # an input that cannot be published is told before an output
+    specs = [tensors.spec(name, tensors.OUTPUT, tensor, problem.file) for name, tensor in outputs]
+    return count, drawn, specs
+
+
+class _Watch:
+    """Seconds by stage."""
+
+    def __init__(self):
+        self.seconds, self._last = {}, time.perf_counter()
+
+    def lap(self, stage):
+        now = time.perf_counter()
+        self.seconds[stage], self._last = round(now - self._last, 4), now
+
+
+def take_in(name, source, settings, stage, device, harness_revision, with_baseline=True):
+    """v1.IntakeResult as a dictionary, with the seconds that it took by stage; raises OracleError for a refused
+    problem."""
+    watch = _Watch()
+    problem = Problem(name, source, settings, stage, device)
+    watch.lap("build")
+    count, drawn, outputs = _first_runs(problem, settings)
+    watch.lap("runs")
+    on_gpu = devices.is_cuda(problem.device)
 
     stage("judging")
     plain = problem.case(_INTAKE_SEED, draws.PLAIN)
     specs = _publish_tensors(problem, plain, problem.state(problem.model, plain.arguments), outputs)
     problem.specs = {entry["name"]: entry for entry in specs}
-    problem.make_case(_INTAKE_SEED + 1, draws.PLAIN)  # shapes must not change from draw to draw
-    cases = _hard_cases(problem, plain, drawn)
+    frozen = _frozen_arguments(problem, plain.arguments)
     tolerance = settings.get("tolerance") or DEFAULT_TOLERANCE
-    trivial, degenerate = probes.run(problem, cases, tolerance)
-    if not degenerate and not _usable(plain, plain):
-        degenerate = _unusable_reason(plain)
-    traced = operators.traced_names(problem.model)
+    infinities = [_infinite(answer) for answer in plain.outputs]
+    run = probes.Run(problem, tolerance)
+    run.add(draws.PLAIN, plain)
+    unusable = "" if _usable(plain, infinities) else _unusable_reason(plain)
     notes = list(dict.fromkeys(plain.notes))
+    watch.lap("plain")
+    if on_gpu:
+        plain = None  # the others may need its memory
+    problem.draw_case(_INTAKE_SEED + 1, draws.PLAIN)  # shapes must not change from draw to draw
+    notes += _try_hard_cases(problem, infinities, drawn, run)
+    watch.lap("distributions")
+    degenerate = run.degenerate() or unusable
+    traced = operators.traced_names(problem.model)
     if drawn == 0 and any(entry["role"] == tensors.INPUT for entry in specs):
         notes.append("get_inputs() makes no floating-point draws through PyTorch: harder distributions are not tried.")
 
     signature = {
         "tensors": specs,
-        "frozen_arguments": _frozen_arguments(problem, arguments),
+        "frozen_arguments": frozen,
         "operators": traced,
         "operator_family": operators.family(count.names, traced),
         "stochastic": False,
@@ -157,24 +195,30 @@ def take_in(name, source, settings, stage, device, harness_revision):
         "degenerate": bool(degenerate),
         "degenerate_reason": degenerate,
         "tolerance": tolerance,
-        "distributions": list(cases),
-        "trivial_passes": trivial,
-        "module_summary": _summary(problem, plain, notes),
+        "distributions": run.distributions,
+        "trivial_passes": run.trivial,
+        "module_summary": _summary(problem, notes),
     }
     signature.update(_sizes(specs, count.peak_bytes))
+    watch.lap("operators")
     stage("timing")
-    baseline = timing.eager(problem, plain, _BASELINE_SECONDS)
-    on_cpu = device == "cpu"
-    baseline.update(name="eager", precision_class=norms.FP32, emulated=on_cpu, harness_rev=harness_revision,
-                    device_name="CPU (PyTorch)" if on_cpu else torch.cuda.get_device_name(device),
-                    pytorch_version=torch.__version__)
+    if not with_baseline:
+        baseline = None
+    elif on_gpu:
+        baseline = baselines.Suite(problem, harness_revision, _BASELINE_SECONDS).take("eager")
+    else:
+        baseline = timing.eager(problem, plain, _BASELINE_SECONDS)
+        baseline.pop("samples_ms")
+        baseline.update(name="eager", precision_class=norms.FP32, emulated=True, harness_rev=harness_revision,
+                        device_name=devices.name(device), pytorch_version=torch.__version__)
+    watch.lap("baseline")
     problem.close()
-    return {"signature": signature, "baselines": [baseline]}
+    return {"signature": signature, "baselines": [baseline] if baseline else [], "seconds": watch.seconds}
 
 
 def _unusable_reason(case):
     for answer in case.outputs:
-        if answer.answer is None:
+        if not answer.floating:
             continue
         if _infinite(answer) == answer.own.numel():
             return f"{answer.name} holds no finite element"

@@ -11,7 +11,7 @@ import math
 
 import torch
 
-from warpsmith_oracle import arg_reductions, norms, tensors
+from warpsmith_oracle import answers, arg_reductions, norms, tensors
 
 OK, UNWRITTEN = "OUTCOME_OK", "OUTCOME_UNWRITTEN_OUTPUT"
 NON_FINITE, WRONG = "OUTCOME_NON_FINITE", "OUTCOME_WRONG_OUTPUT"
@@ -30,17 +30,17 @@ class Finding:
         self.kernelbench = True
         self.mismatch = None
 
-    def fail(self, outcome, message, mask, worst, expected, got):
+    def fail(self, outcome, count, worst, expected, got):
+        """`count` wrong elements; `worst` is the flat index of the one to tell about in tensors of the output's
+        shape."""
         self.outcome = outcome
-        self.message = message
-        shape = list(expected.shape)
         index, rest = [], worst
-        for size in reversed(shape):
+        for size in reversed(list(expected.shape)):
             index.append(rest % size)
             rest //= size
         self.mismatch = {
             "output": self.name, "index": list(reversed(index)), "expected": number(expected.reshape(-1)[worst]),
-            "got": number(got.reshape(-1)[worst]), "wrong_elements": int(mask.sum()), "elements": expected.numel()}
+            "got": number(got.reshape(-1)[worst]), "wrong_elements": count, "elements": expected.numel()}
         return self
 
     def share(self):
@@ -69,10 +69,43 @@ def _first(mask):
     return int(mask.reshape(-1).to(torch.uint8).argmax())
 
 
-def check_unwritten(finding, answer, got, poison_bits):
-    """Sets the finding where elements still hold the poison of this trial."""
-    bits = tensors.as_bits(got)
-    left = bits == poison_bits
+def _unwritten(finding, count, first, answer, got):
+    finding.fail(UNWRITTEN, count, first, answer.own, got)
+    finding.reached = None
+    finding.message = f"{finding.share()} were never written, the first at {at(finding.mismatch['index'])}"
+    return finding
+
+
+def _non_finite(finding, count, first, answer, got):
+    finding.reached = None
+    finding.fail(NON_FINITE, count, first, answer.own, got)
+    found = finding.mismatch
+    finding.message = (f"{finding.share()} are NaN or Inf where the reference is not, or finite where it is; the "
+                       f"first at {at(found['index'])}: expected {found['expected']}, got {found['got']}")
+    return finding
+
+
+def _too_far(finding, count, answer, got, wanted):
+    """`count` elements are off by more than the maximum norm allows, or where none is, by more than the RMS does."""
+    limit, seen = norms.bounds(wanted, answer.stick), finding.norms
+    finding.fail(WRONG, count, seen.worst, answer.own, got)
+    found = finding.mismatch
+    worst = slice(seen.worst, seen.worst + 1)
+    exact = answer.wide.reshape(-1)[worst] if answer.wide is not None else answer.pair()[worst]
+    found["expected"] = number(exact)
+    parts = [f"{label} {value:.2e} (allowed {bound:.2e})" for label, value, bound in
+             (("relative RMS error", seen.rms, limit.rms), ("worst tile", seen.tile, limit.tile),
+              ("largest error", seen.maximum, limit.maximum)) if value > bound]
+    also = f"; it would pass in class {_SHORT[finding.reached]}" if finding.reached else ""
+    finding.message = (f"{finding.share()} are off; worst at {at(found['index'])}: expected "
+                       f"{float(found['expected']):.9g}, got {float(found['got']):.9g}; {', '.join(parts)} for class "
+                       f"{_SHORT[wanted]}{also}")
+    return finding
+
+
+def _check_unwritten(finding, answer, got, poison_bits):
+    """Whether elements still hold the poison of this trial."""
+    left = tensors.as_bits(got) == poison_bits
     if not got.is_floating_point():
         left &= ~(got == answer.own) if got.dtype is not torch.bool else torch.ones_like(left)
         # A wrong byte may equal a one-byte fill by chance; a fill that shows in one place of a hundred is no chance.
@@ -80,16 +113,13 @@ def check_unwritten(finding, answer, got, poison_bits):
             return False
     if not bool(left.any()):
         return False
-    worst = _first(left)
-    finding.fail(UNWRITTEN, "", left, worst, answer.own, got)
-    count = finding.mismatch
-    finding.message = f"{finding.share()} were never written, the first at {at(count['index'])}"
+    _unwritten(finding, int(left.sum()), _first(left), answer, got)
     return True
 
 
 def judge_values(finding, answer, got, accepted, tolerance, plain):
-    """Sets outcome, class and norms of a finding whose output was written."""
-    if answer.answer is None:
+    """Sets outcome, class and norms of a finding whose output was written, by PyTorch's own operators."""
+    if not answer.floating:
         return _judge_exact(finding, answer, got)
     own = answer.own
     misplaced = (torch.isnan(got) != torch.isnan(own)) | (torch.isinf(got) != torch.isinf(own)) | (
@@ -99,38 +129,37 @@ def judge_values(finding, answer, got, accepted, tolerance, plain):
                                                   own.float() if own.dtype is not torch.float64 else own,
                                                   rtol=tolerance, atol=tolerance, equal_nan=True))
     if bool(misplaced.any()):
-        worst = _first(misplaced)
-        finding.reached = None
-        finding.fail(NON_FINITE, "", misplaced, worst, own, got)
-        found = finding.mismatch
-        finding.message = (f"{finding.share()} are NaN or Inf where the reference is not, or finite where it is; the "
-                           f"first at {at(found['index'])}: expected {found['expected']}, got {found['got']}")
-        return finding
-    finding.norms = norms.measure(got, answer.answer, answer.stick.scale)
+        return _non_finite(finding, int(misplaced.sum()), _first(misplaced), answer, got)
+    exact = answer.wide if answer.wide is not None else answer.pair()
+    finding.norms = norms.measure(got, exact, answer.stick.scale)
     finding.reached = norms.reached(finding.norms, answer.stick)
     passing = accepted_classes(accepted)
     if finding.reached in passing:
         return finding
-    return _too_far(finding, answer, got, passing[-1])
+    limit = norms.bounds(passing[-1], answer.stick)
+    error = torch.nan_to_num((got.double() - answer.answer).abs(), nan=0.0, posinf=0.0)
+    count = int((error > limit.maximum * answer.stick.scale).sum())
+    return _too_far(finding, count or int((error > limit.rms * answer.stick.scale).sum()), answer, got, passing[-1])
 
 
-def _too_far(finding, answer, got, wanted):
-    limit = norms.bounds(wanted, answer.stick)
-    error = (got.double() - answer.answer).abs()
-    mask = torch.nan_to_num(error, nan=0.0, posinf=0.0) > limit.maximum * answer.stick.scale
-    if not bool(mask.any()):
-        mask = torch.nan_to_num(error, nan=0.0, posinf=0.0) > limit.rms * answer.stick.scale
-    seen = finding.norms
-    finding.fail(WRONG, "", mask, seen.worst, answer.answer, got)
-    found = finding.mismatch
-    parts = [f"{label} {value:.2e} (allowed {bound:.2e})" for label, value, bound in
-             (("relative RMS error", seen.rms, limit.rms), ("worst tile", seen.tile, limit.tile),
-              ("largest error", seen.maximum, limit.maximum)) if value > bound]
-    also = f"; it would pass in class {_SHORT[finding.reached]}" if finding.reached else ""
-    finding.message = (f"{finding.share()} are off; worst at "
-                       f"{at(found['index'])}: expected {found['expected']:.9g}, got {found['got']:.9g}; "
-                       f"{', '.join(parts)} for class {_SHORT[wanted]}{also}")
-    return finding
+def _judge_fused(finding, answer, got, accepted, tolerance, plain, poison_bits):
+    """The same of a float32 output in one pass: kernels.cu's judge()."""
+    stick, passing = answer.stick, accepted_classes(accepted)
+    limit = norms.bounds(passing[-1], stick)
+    figures = answer.kernels.judge(
+        got, answer.own, answer.residual, poison_bits, tolerance if plain else None,
+        (stick.scale * norms.TILE_FLOOR) ** 2, limit.maximum * stick.scale, limit.rms * stick.scale)
+    if figures.poison_count:
+        finding.kernelbench = not plain
+        return _unwritten(finding, figures.poison_count, figures.poison_first, answer, got)
+    finding.kernelbench = figures.loose_count == 0
+    if figures.misplaced_count:
+        return _non_finite(finding, figures.misplaced_count, figures.misplaced_first, answer, got)
+    finding.norms = answers.norms_of(figures, stick.scale, answer.own.numel())
+    finding.reached = norms.reached(finding.norms, stick)
+    if finding.reached in passing:
+        return finding
+    return _too_far(finding, figures.over_maximum or figures.over_rms, answer, got, passing[-1])
 
 
 def _judge_exact(finding, answer, got):
@@ -149,7 +178,7 @@ def _judge_exact(finding, answer, got):
     if bool(wrong.any()):
         finding.reached = None
         finding.kernelbench = False
-        finding.fail(WRONG, "", wrong, _first(wrong), wanted, raw)
+        finding.fail(WRONG, int(wrong.sum()), _first(wrong), wanted, raw)
         found = finding.mismatch
         finding.message = (f"{finding.share()} are wrong (exact type "
                            f"{tensors.dtype_name(got.dtype)}); first at {at(found['index'])}: expected "
@@ -160,8 +189,9 @@ def _judge_exact(finding, answer, got):
 def judge_output(answer, got, accepted, tolerance, plain, poison_bits=None):
     """The finding of one output; `poison_bits` None where it was not poisoned."""
     finding = Finding(answer.name)
-    if poison_bits is not None and check_unwritten(finding, answer, got, poison_bits):
-        finding.reached = None
+    if answer.kernels is not None and answer.floating and got.dtype is answer.own.dtype is torch.float32:
+        return _judge_fused(finding, answer, got, accepted, tolerance, plain, poison_bits)
+    if poison_bits is not None and _check_unwritten(finding, answer, got, poison_bits):
         finding.kernelbench = not plain
         return finding
     return judge_values(finding, answer, got, accepted, tolerance, plain)

@@ -19,7 +19,10 @@ _MATMULS = frozenset(("mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "dot", "ad
 _CONVOLUTIONS = frozenset(("convolution", "_convolution", "mkldnn_convolution", "cudnn_convolution"))
 _ATTENTION = frozenset(("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention",
                         "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention",
-                        "_scaled_dot_product_attention_math"))
+                        "_scaled_dot_product_fused_attention_overrideable", "_scaled_dot_product_attention_math"))
+_RECURRENT = frozenset(("_cudnn_rnn", "mkldnn_rnn_layer"))
+# What PyTorch runs for whole layers of a transformer in eval mode.
+_FUSED_LAYERS = frozenset(("_transformer_encoder_layer_fwd", "_native_multi_head_attention"))
 _NORMS = {"native_layer_norm": "layer_norm", "native_group_norm": "group_norm", "native_batch_norm": "batch_norm",
           "_native_batch_norm_legit": "batch_norm", "_native_batch_norm_legit_no_training": "batch_norm",
           "cudnn_batch_norm": "batch_norm", "_batch_norm_with_update": "batch_norm", "_fused_rms_norm": "rms_norm"}
@@ -44,7 +47,7 @@ _POINTWISE = _ACTIVATIONS | frozenset((
     "addcdiv", "where", "masked_fill", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or",
     "logical_not", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_not", "bitwise_xor", "isnan", "isinf",
     "isfinite", "tril", "triu", "xlogy", "sigmoid", "native_dropout", "bernoulli", "dropout", "floor_divide",
-    "copysign", "hypot", "logaddexp"))
+    "copysign", "hypot", "logaddexp", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell"))
 _MOVES = frozenset((
     "view", "_unsafe_view", "reshape", "_reshape_alias", "permute", "transpose", "t", "expand", "unsqueeze",
     "squeeze", "select", "slice", "split", "split_with_sizes", "unsafe_split", "unsafe_chunk", "chunk", "unbind",
@@ -53,11 +56,11 @@ _MOVES = frozenset((
     "ones", "ones_like", "full", "full_like", "fill", "zero", "arange", "linspace", "eye", "lift_fresh", "_to_copy",
     "to", "index_select", "gather", "index", "scatter", "index_put", "_index_put_impl", "constant_pad_nd",
     "reflection_pad1d", "reflection_pad2d", "replication_pad2d", "roll", "flip", "repeat", "embedding", "one_hot",
-    "pixel_shuffle", "unfold", "diagonal", "movedim", "view_as", "resize", "set", "_local_scalar_dense", "rand",
-    "randn", "uniform", "normal", "randint", "scalar_tensor", "im2col", "col2im", "narrow", "repeat_interleave",
-    "nonzero", "masked_select", "upsample_nearest2d", "tril_indices", "triu_indices", "item", "rand_like",
-    "randn_like", "clone_", "expand_as", "broadcast_tensors", "lift", "_assert_async", "view_dtype", "resolve_conj",
-    "_conj"))
+    "pixel_shuffle", "unfold", "diagonal", "diag", "diag_embed", "movedim", "view_as", "resize", "set", "rand",
+    "_local_scalar_dense", "randn", "uniform", "normal", "randint", "scalar_tensor", "im2col", "col2im", "narrow",
+    "repeat_interleave", "nonzero", "masked_select", "upsample_nearest2d", "tril_indices", "triu_indices", "item",
+    "rand_like", "randn_like", "clone_", "expand_as", "broadcast_tensors", "lift", "_assert_async", "view_dtype",
+    "resolve_conj", "_conj", "_cudnn_rnn_flatten_weight", "_use_cudnn_rnn_flatten_weight"))
 
 
 def _elements(value):
@@ -71,6 +74,16 @@ def _product(values):
     for value in values if isinstance(values, (list, tuple)) else (values,):
         result *= int(value)
     return result
+
+
+def _fused_layer_flops(name, args):
+    """Of (source, width, heads, ...): projections, attention of every position to every other, and for a whole layer
+    the two linear layers behind it. The matrices are found by their width."""
+    source, width = (args[0], args[1]) if name == "_transformer_encoder_layer_fwd" else (args[0], args[3])
+    positions, length = source.numel() / width, source.shape[-2]
+    weights = sum(value.numel() for value in args[3:] if isinstance(value, torch.Tensor) and value.dim() == 2 and
+                  width in value.shape)
+    return positions * (2.0 * weights + 4.0 * length * width)
 
 
 def _flops(name, args, result):
@@ -97,6 +110,11 @@ def _flops(name, args, result):
     if name == "mkldnn_rnn_layer":
         steps = args[0].shape[0] * args[0].shape[1]
         return 2.0 * steps * (args[1].numel() + args[2].numel())
+    if name == "_cudnn_rnn":
+        steps = args[0].shape[0] * args[0].shape[1]
+        return 2.0 * steps * sum(weight.numel() for weight in args[1] if weight.dim() == 2)
+    if name in _FUSED_LAYERS:
+        return _fused_layer_flops(name, args)
     if name in _NORMS:
         return 8.0 * args[0].numel()
     if name in ("_softmax", "_log_softmax", "_safe_softmax"):
@@ -104,7 +122,9 @@ def _flops(name, args, result):
     if name in _POOLS:
         if "adaptive" in name:
             return float(args[0].numel())
-        return size * _product(args[1]) ** (1 if isinstance(args[1], (list, tuple)) and len(args[1]) > 1 else 2)
+        window = args[1] if isinstance(args[1], (list, tuple)) else (args[1],)
+        dimensions = next(count for count in (1, 2, 3) if f"{count}d" in name)
+        return size * _product(window) ** (dimensions if len(window) == 1 else 1)
     if name in _LOSSES:
         return 3.0 * args[0].numel()
     if name in _REDUCTIONS or name in _SCANS:
@@ -174,10 +194,10 @@ def family(calls, traced):
     names = [name for name, _, _ in calls]
     heavy = [call for call in calls if call[0] in _MATMULS or call[0] in _CONVOLUTIONS or call[0] in _ATTENTION]
     softmax = [index for index, name in enumerate(names) if name in ("_softmax", "_safe_softmax")]
-    if any(name in _ATTENTION for name in names):
-        return "attention"
-    if len(heavy) > 4:
+    if len(heavy) > 4 or any(name in _RECURRENT or name == "_transformer_encoder_layer_fwd" for name in names):
         return "network"
+    if any(name in _ATTENTION or name == "_native_multi_head_attention" for name in names):
+        return "attention"
     if softmax and any(name in _MATMULS for name in names[:softmax[0]]) and (
             any(name in ("bmm", "mm") for name in names[softmax[-1]:])):
         return "attention"
@@ -191,7 +211,8 @@ def family(calls, traced):
     if found:
         instance = found == "batch_norm" and any("nstance" in name for name in traced)
         return "instance_norm" if instance else found
-    if any(name in _LOSSES for name in names):
+    if any(name in _LOSSES for name in names) or any(name == "kl_div" or name.lower().endswith("loss")
+                                                     for name in traced):
         return "loss"
     if softmax:
         return "softmax"

@@ -28,7 +28,8 @@ def _widen(tensor):
     return tensor.double() if tensor.is_floating_point() else tensor
 
 
-def _map_attributes(model, function):
+def map_attributes(model, function):
+    """Changes the tensors that are neither parameters nor buffers."""
     internals = frozenset(torch.nn.Module().__dict__)
     for module in model.modules():
         for name, value in list(module.__dict__.items()):
@@ -61,12 +62,14 @@ def double_precision():
 
 def double_copy(model):
     model = copy.deepcopy(model).double()
-    _map_attributes(model, _widen)
+    map_attributes(model, _widen)
     return model
 
 
 def double_arguments(arguments):
-    return map_tensors(arguments, _widen)
+    """Copies, floating ones in float64."""
+    return map_tensors(arguments, lambda tensor: tensor.double() if tensor.is_floating_point() and (
+        tensor.dtype is not torch.float64) else tensor.clone())
 
 
 def _round_to_half(tensor):

@@ -5,10 +5,15 @@ columns). A problem is degenerate where a probe passes the strictest scale-aware
 judge can tell a kernel from it.
 """
 
+import math
+
 import torch
 
 from warpsmith_oracle import judge, norms, tensors
+from warpsmith_oracle.errors import OracleError, is_memory_error
 from warpsmith_oracle.precision import map_tensors
+
+_CHUNK = 1 << 24
 
 
 def _constants(value):
@@ -20,7 +25,7 @@ def _constants(value):
 def _mean(problem, case):
     if all(answer.own.numel() < 2 for answer in case.outputs):
         return None
-    return [torch.full_like(answer.own, float(answer.own.double().mean())) if answer.own.is_floating_point()
+    return [torch.full_like(answer.own, float(answer.own.mean(dtype=torch.float64))) if answer.own.is_floating_point()
             else answer.own.flatten()[:1].expand(answer.own.shape).contiguous() for answer in case.outputs]
 
 
@@ -35,20 +40,36 @@ def _input_copy(problem, case):
     return outputs
 
 
+def _rearranged(tensor):
+    """The same elements in other places, chunk by chunk: place i gets element (step * i + 1) modulo their number."""
+    source = tensor.reshape(-1)
+    count = source.numel()
+    step = max(min(int(count * 0.6180339887), 1 << 30), 1)
+    while math.gcd(step, count) != 1:
+        step += 1
+    target = torch.empty_like(source)
+    for start in range(0, count, _CHUNK):
+        places = torch.arange(start, min(start + _CHUNK, count), dtype=torch.int64, device=tensor.device)
+        target[start:start + _CHUNK] = source[(places * step + 1) % count]
+    return target.reshape(tensor.shape)
+
+
 def _permuted(problem, case):
     """The module's own answer to inputs whose elements changed places. A sum of everything allows that; so single
     elements are not probed."""
     if all(answer.own.numel() < 2 for answer in case.outputs):
         return None
-    generator = torch.Generator().manual_seed(7)
+    moved = []
 
     def shuffle(tensor):
         if not tensor.is_floating_point() or tensor.numel() < 2:
             return tensor.clone()
-        order = torch.randperm(tensor.numel(), generator=generator).to(tensor.device)
-        return tensor.reshape(-1)[order].reshape(tensor.shape)
+        moved.append(tensor)
+        return _rearranged(tensor)
 
     arguments = map_tensors(case.arguments, shuffle)
+    if not moved:
+        return None  # integers may be indexes or targets and stay where they are
     result, _, _ = problem.run(case.model, arguments)
     outputs = [tensor.contiguous() for _, tensor in tensors.flatten_outputs(result)]
     same = all(output.shape == answer.own.shape for output, answer in zip(outputs, case.outputs))
@@ -67,21 +88,39 @@ def _passes(outputs, case, tolerance, plain):
     return all(finding.kernelbench for finding in findings), exact
 
 
-def run(problem, cases, tolerance):
-    """(probes that pass kernelbench on plain, reason why the problem is degenerate or "")."""
-    trivial, degenerate = [], ""
-    for name, probe in PROBES.items():
-        strict = True
-        for distribution, case in cases.items():
-            outputs = probe(problem, case)
+class Run:
+    """Probes over one distribution after the other, "plain" first."""
+
+    def __init__(self, problem, tolerance):
+        self._problem, self._tolerance = problem, tolerance
+        self._strict = dict.fromkeys(PROBES, True)  # whether a probe passed the strictest class everywhere so far
+        self.distributions = []
+        self.trivial = []  # probes that pass kernelbench on plain
+
+    def add(self, distribution, case):
+        self.distributions.append(distribution)
+        for name, probe in PROBES.items():
+            if not self._strict[name]:
+                continue
+            outputs = self._answer(probe, case)
             if outputs is None:
-                strict = False
-                break
-            kernelbench, exact = _passes(outputs, case, tolerance, distribution == "plain")
+                self._strict[name] = False
+                continue
+            kernelbench, exact = _passes(outputs, case, self._tolerance, distribution == "plain")
             if distribution == "plain" and kernelbench:
-                trivial.append(name)
-            strict &= exact
-        if strict and not degenerate:
-            degenerate = (f"the trivial answer {name!r} passes the strictest check on every usable distribution "
-                          f"({', '.join(cases)})")
-    return trivial, degenerate
+                self.trivial.append(name)
+            self._strict[name] &= exact
+
+    def _answer(self, probe, case):
+        try:
+            return probe(self._problem, case)
+        except (OracleError, RuntimeError) as error:
+            if not is_memory_error(error) and getattr(error, "kind", "") != "memory":
+                raise
+        return None  # too large to be tried
+
+    def degenerate(self):
+        """Why no judge can tell a kernel from a trivial answer; empty where it can."""
+        name = next((name for name, strict in self._strict.items() if strict), "")
+        return name and (f"the trivial answer {name!r} passes the strictest check on every usable distribution "
+                         f"({', '.join(self.distributions)})")

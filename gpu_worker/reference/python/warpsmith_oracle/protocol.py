@@ -7,6 +7,7 @@ imported.
 """
 
 import argparse
+import gc
 import inspect
 import json
 import os
@@ -66,14 +67,20 @@ class Channel:
 class Server:
     """State between requests: one problem, one candidate's buffers."""
 
+    exit_status = 0
+
     def __init__(self, channel, arguments):
         self.channel = channel
-        self.device = arguments.device
+        self.device = "cuda:0" if arguments.device == "cuda" else arguments.device
+        self.reserve_bytes = arguments.reserve_bytes
         self.cache_bytes = max(arguments.memory_bytes // 4, 64 << 20) if arguments.memory_bytes else 1 << 30
         self.problem = None
         self.problem_id = ""
         self.signature = None
         self.trials = None
+        self.prepared = False  # whether a candidate's buffers are there
+        self.warm_up = ""      # what went wrong while warming up; the first problem will tell it again
+        self.suite = None      # baselines.Suite and the problem's source that it is of
 
     def stage(self, name):
         self.channel.write({"progress": name})
@@ -87,6 +94,12 @@ class Server:
             if reply is None:
                 return 0
             self.channel.write(reply)
+            if "error" in reply and self._device_lost():
+                return 3  # a fresh process can go on, this one cannot
+
+    def _device_lost(self):
+        from warpsmith_oracle import device as devices
+        return devices.lost(self.device)
 
     def _answer(self, line):
         from warpsmith_oracle.errors import OracleError, is_memory_error
@@ -114,11 +127,12 @@ class Server:
 
     def need_trials(self):
         from warpsmith_oracle.errors import OracleError
-        if self.trials is None:
+        if self.trials is None or not self.prepared:
             raise OracleError("order", "no buffers are prepared; prepare a candidate's first")
         return self.trials
 
     def drop_trials(self):
+        self.prepared = False
         if self.trials is not None:
             self.trials.close()
             self.trials = None
@@ -127,7 +141,10 @@ class Server:
 @command
 def hello(server):
     import torch
-    return {"pytorch": torch.__version__, "threads": torch.get_num_threads()}
+
+    from warpsmith_oracle import kernels
+    return {"pytorch": torch.__version__, "threads": torch.get_num_threads(), "warm_up": server.warm_up,
+            "not_fused": kernels.why_not(server.device)}
 
 
 @command
@@ -137,14 +154,41 @@ def intake(server, name, source, settings, harness_revision):
 
 
 @command
+def baseline(server, name, source, settings, harness_revision, baseline, seconds=1.0):
+    """One of baselines.py's; the problem stays loaded for the next one."""
+    from warpsmith_oracle import baselines, device as devices
+    from warpsmith_oracle.errors import OracleError
+    from warpsmith_oracle.reference import Problem
+    if not devices.is_cuda(server.device):
+        raise OracleError("request", "baselines beside eager are timed on a GPU only")
+    if server.suite is None or server.suite[0] != (source, settings):
+        problem = Problem(name, source, settings, server.stage, server.device)
+        server.suite = (source, settings), baselines.Suite(problem, harness_revision, seconds)
+    server.stage("timing")
+    return {"baseline": server.suite[1].take(baseline)}
+
+
+@command
 def load(server, problem_id, name, source, settings, signature):
+    from warpsmith_oracle import device as devices
+    from warpsmith_oracle.errors import OracleError
     from warpsmith_oracle.reference import Problem
     unload(server)
+    on_gpu = devices.is_cuda(server.device)
+    least = int(signature.get("bytes_min", 0))
+    if on_gpu and least > devices.free_bytes(server.device):
+        free = devices.gib(devices.free_bytes(server.device))
+        raise OracleError("memory", f"{name}.py takes at least {devices.gib(least)} of the GPU's memory, and {free} of "
+                                    f"{devices.name(server.device)} are free; evaluate it on a GPU with more memory, "
+                                    "or make its sizes smaller")
     problem = Problem(name, source, settings, server.stage, server.device, server.cache_bytes)
     signature["tensors"] = [_complete(entry) for entry in signature.get("tensors", ())]
     problem.specs = {entry["name"]: entry for entry in signature["tensors"]}
     server.problem, server.problem_id, server.signature = problem, problem_id, signature
-    problem.case(0, "plain")  # a problem that no longer fits its signature is refused here
+    if on_gpu:
+        problem.measure()
+    else:
+        problem.case(0, "plain")  # a problem that no longer fits its signature is refused here
 
 
 def _complete(entry):
@@ -167,10 +211,14 @@ def unload(server):
 
 @command
 def prepare(server, directory, buffers, slots):
+    """At least one slot and at most `slots`: as many as memory allows."""
     from warpsmith_oracle.trial import Trials
     problem = server.need_problem()
-    server.drop_trials()
-    server.trials = Trials(problem, server.signature, directory, buffers, slots)
+    server.prepared = False
+    if server.trials is None or not server.trials.renew(buffers, slots):
+        server.drop_trials()
+        server.trials = Trials(problem, server.signature, directory, buffers, slots, server.reserve_bytes)
+    server.prepared = True
     return {"slots": server.trials.places()}
 
 
@@ -186,14 +234,41 @@ def judge(server, slot, accepted, launch):
 
 @command
 def time_reference(server, seconds):
-    from warpsmith_oracle import timing
+    from warpsmith_oracle import device as devices, timing
     problem = server.need_problem()
+    if devices.is_cuda(problem.device):
+        devices.pytorch_defaults()
+        try:
+            return timing.eager(problem, problem.draw_case(0, "plain"), seconds)
+        finally:
+            devices.true_float32()
+            devices.empty_cache(problem.device)
     return timing.eager(problem, problem.case(0, "plain"), seconds)
 
 
 @command
+def quiesce(server):
+    """Before something is timed: the device has nothing to do, and memory that PyTorch does not need is free."""
+    from warpsmith_oracle import device as devices
+    devices.synchronize(server.device)
+    devices.empty_cache(server.device)
+
+
+@command
 def release(server):
+    """The candidate is done. Beside a CPU its buffers go; on a GPU inputs and answers stay for the next one."""
+    if server.trials is not None and server.trials.end_candidate():
+        server.prepared = False
+    else:
+        server.drop_trials()
+
+
+@command
+def drop_buffers(server):
+    """Frees all that is kept for further candidates: another process is to have the memory."""
     server.drop_trials()
+    gc.collect()
+    quiesce(server)
 
 
 def _limit_memory(memory_bytes):
@@ -209,13 +284,14 @@ def main(arguments):
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--memory-bytes", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--reserve-bytes", type=int, default=5 << 30)
     options = parser.parse_args(arguments)
     channel = Channel()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     import torch
     torch.set_num_threads(options.threads)
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
+    gc.collect()
+    gc.freeze()  # PyTorch's hundred thousand objects need not be looked at again: a pass over them takes a while
     if options.memory_bytes and options.device == "cpu":
         _limit_memory(options.memory_bytes)
     # What a problem leaves behind goes with the process's own folder.
@@ -223,6 +299,9 @@ def main(arguments):
         os.chdir(folder)
         tempfile.tempdir = folder
         server = Server(channel, options)
+        if options.device != "cpu":
+            from warpsmith_oracle import warm
+            server.warm_up = warm.rehearse(server.device)
         status = server.serve()
         unload(server)
         os.chdir("/")

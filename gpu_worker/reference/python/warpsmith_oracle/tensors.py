@@ -73,6 +73,7 @@ def json_value(value):
 def module_tensors(model):
     """(name, role, tensor) of all parameters, then buffers, then other tensor attributes, ties included."""
     parameters, buffers, attributes = [], [], []
+    own = {id(parameter) for parameter in model.parameters()}
     for path, module in model.named_modules(remove_duplicate=False):
         prefix = path + "." if path else ""
         for name, tensor in module._parameters.items():
@@ -85,7 +86,8 @@ def module_tensors(model):
             if name in _MODULE_INTERNALS or name.startswith("__"):
                 continue
             for leaf_name, leaf in flatten(f"attr:{prefix}{name}", value):
-                if isinstance(leaf, torch.Tensor):
+                # A list of a module's own parameters (LSTM's flat weights) gives them no second name.
+                if isinstance(leaf, torch.Tensor) and id(leaf) not in own:
                     attributes.append((leaf_name, ATTRIBUTE, leaf))
     return parameters + buffers + attributes
 

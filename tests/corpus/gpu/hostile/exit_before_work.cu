@@ -1,0 +1,11 @@
+/* warpsmith-plan
+{"version": 1,
+ "steps": [{"kernel": "relu", "grid": [257], "block": [256], "args": ["x", "output"]}]}
+*/
+
+// Threads that leave by inline PTX before they write.
+__global__ void relu(const float* x, float* output) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i % 1000 == 999) asm volatile("exit;");
+  if (i < 16 * 4099) output[i] = fmaxf(x[i], 0.0f);
+}

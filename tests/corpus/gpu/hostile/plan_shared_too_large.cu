@@ -1,0 +1,10 @@
+/* warpsmith-plan
+{"version": 1,
+ "steps": [{"kernel": "relu", "grid": [257], "block": [256], "shared_bytes": 233473, "args": ["x", "output"]}]}
+*/
+
+// More dynamic shared memory than a block may have.
+__global__ void relu(const float* x, float* output) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < 16 * 4099) output[i] = fmaxf(x[i], 0.0f);
+}

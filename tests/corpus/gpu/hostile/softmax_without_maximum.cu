@@ -1,0 +1,18 @@
+/* warpsmith-plan
+{"version": 1,
+ "steps": [{"kernel": "softmax", "grid": [2048], "block": [256], "args": ["x", "output"]}]}
+*/
+
+// A softmax that overflows for large inputs.
+__global__ void softmax(const float* x, float* output) {
+  __shared__ float shared[8];
+  const size_t first = static_cast<size_t>(blockIdx.x) * 8192;
+  float sum = 0.0f;
+  for (int i = threadIdx.x; i < 8192; i += 256) sum += expf(x[first + i]);
+  for (int o = 16; o > 0; o /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, o);
+  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = sum;
+  __syncthreads();
+  sum = 0.0f;
+  for (int i = 0; i < 8; ++i) sum += shared[i];
+  for (int i = threadIdx.x; i < 8192; i += 256) output[first + i] = expf(x[first + i]) / sum;
+}

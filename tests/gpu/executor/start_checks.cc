@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include "tests/gpu/executor/candidates.h"
+#include "tests/gpu/executor/checks.h"
+
+namespace warpsmith::executor {
+namespace {
+
+constexpr int kCount = 1000;
+
+struct Started {
+  bool good = false;
+  double start_ms = 0;
+  double run_ms = 0;
+  std::string message;
+};
+
+Started StartAndRun(Gpu& gpu, ExecutorFactory& factory) {
+  Candidate candidate(gpu, kPlain, {"scale"});
+  uint32_t x = candidate.Add(std::vector<float>(kCount, 2));
+  uint32_t y = candidate.Add(std::vector<float>(kCount, -1), v1::BUFFER_KIND_OUTPUT);
+  candidate.Launch(0, 4, 256,
+                   {Candidate::View(x), Candidate::View(y), Candidate::Value(kCount), Candidate::Value(3.0f)});
+  Started result;
+  Stopwatch start;
+  auto executor = candidate.Start(factory);
+  result.start_ms = start.Milliseconds();
+  if (!executor.ok()) {
+    result.message = Message(executor.status());
+    return result;
+  }
+  Stopwatch run;
+  RunReport report = (*executor)->Run({});
+  result.run_ms = run.Milliseconds();
+  result.message = report.message;
+  result.good = report.outcome == v1::OUTCOME_OK && candidate.Read<float>(y) == std::vector<float>(kCount, 6) &&
+                candidate.GuardsIntact();
+  return result;
+}
+
+}  // namespace
+
+void CheckStarts(Gpu& gpu) {
+  for (bool restrict_files : {true, false}) {
+    ProcessExecutorOptions options = gpu.Options(0);
+    options.restrict_files = restrict_files;
+    ProcessExecutorFactory factory(options);
+    Started started = StartAndRun(gpu, factory);
+    gpu.Report(
+        started.good, restrict_files ? "cold start" : "cold start without Landlock",
+        fmt::format("start {:.0f} ms, first run {:.2f} ms {}", started.start_ms, started.run_ms, started.message));
+  }
+  ProcessExecutorFactory factory(gpu.Options(2));
+  RealClock().SleepFor(std::chrono::seconds(2));
+  Started started = StartAndRun(gpu, factory);
+  gpu.Report(started.good && started.start_ms < 60, "warm start",
+             fmt::format("start {:.1f} ms, first run {:.2f} ms {}", started.start_ms, started.run_ms, started.message));
+  Stopwatch quiet;
+  factory.SetQuiet(true);
+  double waited = quiet.Milliseconds();
+  RealClock().SleepFor(std::chrono::milliseconds(100));
+  StartAndRun(gpu, factory);  // the last that was warm
+  started = StartAndRun(gpu, factory);
+  gpu.Report(started.good && waited < 5000, "a start while quiet, with none warm",
+             fmt::format("going quiet {:.0f} ms, start {:.0f} ms {}", waited, started.start_ms, started.message));
+}
+
+}  // namespace warpsmith::executor
