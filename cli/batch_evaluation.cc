@@ -161,17 +161,8 @@ class Batch {
 int RunBatch(Context& context, EvaluateOptions options) {
   auto entries = ReadBatch(options.batch, options.batch_problem);
   if (!entries.ok()) return Fail(context, entries.status());
-  if (!options.incumbent_file.empty()) {
-    auto incumbent = ReadKernelFile(options.incumbent_file);
-    if (!incumbent.ok()) return Fail(context, incumbent.status());
-    options.incumbent = *std::move(incumbent);
-    options.confirm = true;
-  }
-  if (!context.session) {
-    return Fail(context,
-                FailedPrecondition("this warpsmith was built without the evaluator (part gpu_worker/evaluate); "
-                                   "build all parts"));
-  }
+  if (absl::Status read = ReadIncumbent(options); !read.ok()) return Fail(context, read);
+  if (!context.session) return Fail(context, BuiltWithoutEvaluator());
   auto session = context.session(options);
   if (!session.ok()) return Fail(context, session.status());
   return Batch(context, options, **session, *std::move(entries)).Run();

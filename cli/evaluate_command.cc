@@ -9,23 +9,26 @@
 
 namespace warpsmith::cli {
 
+absl::Status ReadIncumbent(EvaluateOptions& options) {
+  if (options.incumbent_file.empty()) return absl::OkStatus();
+  WARPSMITH_ASSIGN_OR_RETURN(options.incumbent, ReadKernelFile(options.incumbent_file));
+  options.confirm = true;
+  return absl::OkStatus();
+}
+
+absl::Status BuiltWithoutEvaluator() {
+  return FailedPrecondition(
+      "this warpsmith was built without the evaluator (part gpu_worker/evaluate); build all parts");
+}
+
 int RunEvaluate(Context& context, EvaluateOptions options) {
   auto problem = ReadProblemFile(options.problem_file);
   if (!problem.ok()) return Fail(context, problem.status());
   auto kernel = ReadKernelFile(options.kernel_file);
   if (!kernel.ok()) return Fail(context, kernel.status());
   options.problem_name = problem->name;
-  if (!options.incumbent_file.empty()) {
-    auto incumbent = ReadKernelFile(options.incumbent_file);
-    if (!incumbent.ok()) return Fail(context, incumbent.status());
-    options.incumbent = *std::move(incumbent);
-    options.confirm = true;
-  }
-  if (!context.evaluator) {
-    return Fail(context,
-                FailedPrecondition("this warpsmith was built without the evaluator (part gpu_worker/evaluate); "
-                                   "build all parts"));
-  }
+  if (absl::Status read = ReadIncumbent(options); !read.ok()) return Fail(context, read);
+  if (!context.evaluator) return Fail(context, BuiltWithoutEvaluator());
   auto result = context.evaluator(options, problem->source, *kernel);
   if (!result.ok()) return Fail(context, result.status());
   if (context.json) {

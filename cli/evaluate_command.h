@@ -35,6 +35,11 @@ struct EvaluateOptions {
   int repeat = 1;
 };
 
+// Fills `incumbent` from `incumbent_file`, where one is named; it asks for a confirmation.
+absl::Status ReadIncumbent(EvaluateOptions& options);
+// What a build without the evaluator answers.
+absl::Status BuiltWithoutEvaluator();
+
 int RunEvaluate(Context& context, EvaluateOptions options);
 
 }  // namespace warpsmith::cli

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/status.h"
 
@@ -31,6 +32,9 @@ class TemporaryDirectory {
   explicit TemporaryDirectory(std::filesystem::path path) : path_(std::move(path)) {}
   std::filesystem::path path_;
 };
+
+// What a folder holds, sorted; nothing where it cannot be read.
+std::vector<std::filesystem::path> EntriesOf(const std::filesystem::path& folder);
 
 // A sibling program of the running one (build/dev/bin/warpsmith-executor), or WARPSMITH_BIN_DIR's.
 absl::StatusOr<std::filesystem::path> FindProgram(std::string_view name);

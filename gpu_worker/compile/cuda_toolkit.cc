@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/file.h"
+
 namespace warpsmith::compile {
 namespace {
 
@@ -12,16 +14,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kLibrary = "libnvrtc.so";
 constexpr std::string_view kBuiltins = "libnvrtc-builtins.so";
-
-std::vector<fs::path> Children(const fs::path& folder) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    found.push_back(entry->path());
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
 
 bool IsFile(const fs::path& path) {
   std::error_code error;
@@ -35,7 +27,7 @@ fs::path LibraryIn(const fs::path& folder, std::string_view name) {
     if (IsFile(path)) return path;
   }
   fs::path highest;
-  for (const fs::path& path : Children(folder)) {
+  for (const fs::path& path : EntriesOf(folder)) {
     std::string file = path.filename().string();
     if (file.compare(0, name.size(), name) == 0 && IsFile(path)) highest = path;
   }
@@ -102,7 +94,7 @@ std::vector<fs::path> PythonLibraryRoots() {
 std::optional<CudaToolkit> ToolkitIn(const fs::path& folder) {
   std::vector<fs::path> libraries = {folder / "lib64", folder / "lib", folder / "lib" / "x86_64-linux-gnu"};
   std::vector<fs::path> includes = {folder / "include"};
-  for (const fs::path& target : Children(folder / "targets")) libraries.push_back(target / "lib");
+  for (const fs::path& target : EntriesOf(folder / "targets")) libraries.push_back(target / "lib");
   for (const fs::path& library : libraries) {
     if (auto found = From(library, includes)) return found;
   }
@@ -118,7 +110,7 @@ std::optional<CudaToolkit> FindCudaToolkit() {
     if (auto found = ToolkitIn(folder)) return found;
   }
   for (const fs::path& root : PythonLibraryRoots()) {
-    for (const fs::path& folder : Children(root)) {
+    for (const fs::path& folder : EntriesOf(root)) {
       if (folder.filename().string().compare(0, 6, "python") != 0) continue;
       for (const char* packages : {"dist-packages", "site-packages"}) {
         if (auto found = InWheels(folder / packages)) return found;

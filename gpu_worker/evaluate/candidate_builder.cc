@@ -51,17 +51,14 @@ void SetPlanError(const absl::Status& status, const std::string& stage, v1::Eval
 
 plan::DeviceLimits CandidateBuilder::LimitsFor(const v1::ProblemSignature& signature,
                                                const plan::Candidate& candidate) const {
-  if (options_.device.emulated()) {
-    plan::DeviceLimits limits = plan::DeviceLimits::Emulated(candidate.plan.min_arch);
-    if (options_.device.sm_count() > 0) limits.sm_count = options_.device.sm_count();
-    return limits;
-  }
+  const v1::DeviceDescription& device = options_.device;
   plan::DeviceLimits limits =
-      options_.limits.value_or(plan::DeviceLimits::ForArchitecture(options_.device.compute_capability()));
-  if (options_.device.sm_count() > 0) limits.sm_count = options_.device.sm_count();
-  if (options_.device.memory_bytes() > 0) {
+      device.emulated() ? plan::DeviceLimits::Emulated(candidate.plan.min_arch)
+                        : options_.limits.value_or(plan::DeviceLimits::ForArchitecture(device.compute_capability()));
+  if (device.sm_count() > 0) limits.sm_count = device.sm_count();
+  if (!device.emulated() && device.memory_bytes() > 0) {
     // A tenth for contexts and fragmentation.
-    int64_t left = options_.device.memory_bytes() / 10 * 9 - signature.bytes_min();
+    int64_t left = device.memory_bytes() / 10 * 9 - signature.bytes_min();
     limits.memory_budget_bytes = std::max(std::min(limits.memory_budget_bytes, left), kLeastScratchBytes);
   }
   return limits;

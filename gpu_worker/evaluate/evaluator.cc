@@ -6,6 +6,7 @@
 
 #include "common/hash.h"
 #include "common/log.h"
+#include "common/protocol_names.h"
 #include "common/version.h"
 #include "gpu_worker/evaluate/flags.h"
 #include "gpu_worker/evaluate/rating.h"

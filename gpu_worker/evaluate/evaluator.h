@@ -11,7 +11,6 @@
 #include <string>
 
 #include "common/clock.h"
-#include "common/protocol_names.h"
 #include "gpu_worker/compile/compiler.h"
 #include "gpu_worker/evaluate/baseline_cache.h"
 #include "gpu_worker/evaluate/candidate_run.h"

@@ -72,30 +72,23 @@ absl::StatusOr<std::shared_ptr<PreparedCall>> LibraryRunner::Choose(
     return Unavailable("cuBLAS", "cublas_v2.h");
 #endif
   }
+  auto by_cudnn = [&]([[maybe_unused]] const auto& call) -> absl::StatusOr<std::shared_ptr<PreparedCall>> {
 #if WARPSMITH_CUDNN
-  auto cudnn = [&]() -> absl::Status {
-    if (cudnn_ != nullptr) return absl::OkStatus();
-    WARPSMITH_ASSIGN_OR_RETURN(cudnn_, CudnnRunner::Create(api_, folders_));
-    return absl::OkStatus();
-  };
-#endif
-  if (step.function() == "conv_forward") {
-    WARPSMITH_ASSIGN_OR_RETURN([[maybe_unused]] ConvolutionCall call, ReadConvolution(step, types));
-#if WARPSMITH_CUDNN
-    WARPSMITH_RETURN_IF_ERROR(cudnn());
+    if (cudnn_ == nullptr) {
+      WARPSMITH_ASSIGN_OR_RETURN(cudnn_, CudnnRunner::Create(api_, folders_));
+    }
     return cudnn_->Prepare(call, addresses);
 #else
     return Unavailable("cuDNN", "cudnn.h");
 #endif
+  };
+  if (step.function() == "conv_forward") {
+    WARPSMITH_ASSIGN_OR_RETURN(const ConvolutionCall convolution, ReadConvolution(step, types));
+    return by_cudnn(convolution);
   }
   if (step.function() == "attention_forward") {
-    WARPSMITH_ASSIGN_OR_RETURN([[maybe_unused]] AttentionCall call, ReadAttention(step, types));
-#if WARPSMITH_CUDNN
-    WARPSMITH_RETURN_IF_ERROR(cudnn());
-    return cudnn_->Prepare(call, addresses);
-#else
-    return Unavailable("cuDNN", "cudnn.h");
-#endif
+    WARPSMITH_ASSIGN_OR_RETURN(const AttentionCall attention, ReadAttention(step, types));
+    return by_cudnn(attention);
   }
   return InvalidArgument(fmt::format("there is no library function \"{}\"", step.function()));
 }

@@ -7,23 +7,15 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "common/file.h"
+
 namespace warpsmith::library {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> Children(const fs::path& folder) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    found.push_back(entry->path());
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
 bool HoldsLibrary(const fs::path& folder) {
-  for (const fs::path& file : Children(folder)) {
+  for (const fs::path& file : EntriesOf(folder)) {
     const std::string name = file.filename().string();
     if (name.rfind("libcublas.so", 0) == 0 || name.rfind("libcudnn.so", 0) == 0) return true;
   }
@@ -51,7 +43,7 @@ std::vector<std::string> Split(const char* list) {
 void AppendToolkit(const fs::path& folder, std::vector<std::string>* folders) {
   Append(folder, folders);
   for (const char* below : {"lib64", "lib", "lib/x86_64-linux-gnu"}) Append(folder / below, folders);
-  for (const fs::path& target : Children(folder / "targets")) Append(target / "lib", folders);
+  for (const fs::path& target : EntriesOf(folder / "targets")) Append(target / "lib", folders);
 }
 
 // ".13" of "libcublas.so.13".
@@ -70,10 +62,10 @@ void* Open(const std::string& path, int flags, std::string* error) {
 
 std::vector<std::string> WheelFolders(const std::string& root) {
   std::vector<std::string> folders;
-  for (const fs::path& python : Children(fs::path(root) / "lib")) {
+  for (const fs::path& python : EntriesOf(fs::path(root) / "lib")) {
     if (python.filename().string().rfind("python3", 0) != 0) continue;
     for (const char* packages : {"site-packages", "dist-packages"}) {
-      for (const fs::path& part : Children(python / packages / "nvidia")) Append(part / "lib", &folders);
+      for (const fs::path& part : EntriesOf(python / packages / "nvidia")) Append(part / "lib", &folders);
     }
   }
   return folders;

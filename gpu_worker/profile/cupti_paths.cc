@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "common/file.h"
 #include "gpu_worker/library/shared_library.h"
 
 namespace warpsmith::profile {
@@ -13,16 +14,6 @@ namespace fs = std::filesystem;
 
 // The range profiler's present interface came with CUDA 12.6, whose library is libcupti.so.12.
 constexpr const char* kNames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
-
-std::vector<fs::path> Children(const fs::path& folder) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    found.push_back(entry->path());
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
 
 void Append(std::vector<std::string>* all, std::vector<std::string> more) {
   for (std::string& path : more) {
@@ -46,7 +37,7 @@ std::vector<std::string> In(const fs::path& place) {
 std::vector<std::string> CuptiIn(const fs::path& folder) {
   std::vector<fs::path> places = {folder / "extras" / "CUPTI" / "lib64", folder / "lib64", folder / "lib",
                                   folder / "lib" / "x86_64-linux-gnu"};
-  for (const fs::path& target : Children(folder / "targets")) places.push_back(target / "lib");
+  for (const fs::path& target : EntriesOf(folder / "targets")) places.push_back(target / "lib");
   places.push_back(folder / "nvidia" / "cu13" / "lib");
   places.push_back(folder / "nvidia" / "cuda_cupti" / "lib");
   std::vector<std::string> found;

@@ -221,8 +221,9 @@ void Worker::SendSync() {
   Send(std::move(message));
 }
 
+// Before the Welcome too: a result that is finished between our Hello and it must not wait for the next connection.
 void Worker::Send(v1::WorkerMessage message) {
-  if (stream_ && connected_) stream_->Send(std::move(message));
+  if (stream_) stream_->Send(std::move(message));
 }
 
 void Worker::SlotLoop() {

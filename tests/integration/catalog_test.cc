@@ -7,6 +7,7 @@
 #include <set>
 
 #include "common/file.h"
+#include "common/protocol_names.h"
 #include "llm_gateway/catalog/recipe.h"
 #include "llm_gateway/providers/catalog_provider.h"
 #include "tests/gpu_worker/evaluate/testing.h"

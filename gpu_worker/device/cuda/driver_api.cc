@@ -55,6 +55,15 @@ absl::StatusOr<const DriverApi*> DriverApi::Load() {
   return &*kTable;
 }
 
+std::string UuidText(const CUuuid& uuid) {
+  std::string text = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
+  }
+  return text;
+}
+
 absl::Status CudaStatus(const DriverApi& api, CUresult result, std::string_view what) {
   if (result == CUDA_SUCCESS) return absl::OkStatus();
   const char* name = nullptr;

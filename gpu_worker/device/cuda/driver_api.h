@@ -7,6 +7,7 @@
 
 #include <cuda.h>
 
+#include <string>
 #include <string_view>
 
 #include "common/status.h"
@@ -21,6 +22,9 @@ struct DriverApi {
   // Once a process; later calls give the same answer.
   static absl::StatusOr<const DriverApi*> Load();
 };
+
+// "GPU-..." as NVML and CUDA_VISIBLE_DEVICES have it.
+std::string UuidText(const CUuuid& uuid);
 
 // OK, ResourceExhausted for CUDA's "out of memory", Unavailable where no device answers, else Internal:
 // "cuMemAlloc of x: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".

@@ -11,15 +11,6 @@
 namespace warpsmith::cuda {
 namespace {
 
-std::string UuidText(const CUuuid& uuid) {
-  std::string text = "GPU-";
-  for (int i = 0; i < 16; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
-  }
-  return text;
-}
-
 absl::Status ReadAttributes(const DriverApi& api, CUdevice device, GpuDevice& gpu) {
   int major = 0, minor = 0, l2 = 0, persisting = 0, shared = 0, opt_in = 0, per_sm = 0, reserved = 0, pageable = 0;
   const std::array<std::pair<CUdevice_attribute, int*>, 16> wanted = {{

@@ -17,15 +17,6 @@ constexpr int64_t kBlock = 2 << 20;
 
 uint32_t GuardWord(uint32_t buffer, int slot) { return 0x3f000000u + 977 * buffer + 131 * static_cast<uint32_t>(slot); }
 
-std::string UuidText(const CUuuid& uuid) {
-  std::string text = "GPU-";
-  for (int i = 0; i < 16; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
-  }
-  return text;
-}
-
 }  // namespace
 
 void Require(bool good, const std::string& what) {
@@ -47,7 +38,7 @@ Gpu::Gpu(std::string executor_program)
   name_ = name;
   CUuuid uuid;
   Check(api_->cuDeviceGetUuid(&uuid, device), "the device's UUID");
-  uuid_ = UuidText(uuid);
+  uuid_ = cuda::UuidText(uuid);
   CUcontext context = nullptr;
   Check(api_->cuDevicePrimaryCtxRetain(&context, device), "a context");
   Check(api_->cuCtxSetCurrent(context), "the context");

@@ -7,6 +7,7 @@
 
 #include "common/file.h"
 #include "common/json.h"
+#include "common/protocol_names.h"
 #include "tests/gpu_worker/evaluate/testing.h"
 
 namespace warpsmith::evaluate {

@@ -88,11 +88,13 @@ class ScriptedCoordinator final : public CoordinatorConnector {
   // The first message from `from` on that `wanted` takes; fails the test after ten seconds.
   v1::WorkerMessage WaitFor(const std::function<bool(const v1::WorkerMessage&)>& wanted) {
     std::unique_lock lock(mutex_);
+    // Syncs keep coming, so the end is fixed.
+    const auto end = std::chrono::steady_clock::now() + 10s;
     for (;;) {
       for (; seen_ < received_.size(); ++seen_) {
         if (wanted(received_[seen_])) return received_[seen_++];
       }
-      if (changed_.wait_for(lock, 10s) == std::cv_status::timeout) {
+      if (changed_.wait_until(lock, end) == std::cv_status::timeout) {
         FAIL("the worker did not say what was waited for");
       }
     }
@@ -153,14 +155,18 @@ class BlockingRunner final : public TaskRunner {
 };
 
 struct Fixture {
-  Fixture() : folder(*TemporaryDirectory::Create("worker-test")) { Start("boot1"); }
+  // The drain is short where a test leaves something running on purpose.
+  explicit Fixture(double drain_seconds = 0.2)
+      : folder(*TemporaryDirectory::Create("worker-test")), drain(drain_seconds) {
+    Start("boot1");
+  }
   ~Fixture() { Stop(); }
   void Start(const std::string& boot) {
     spool = *ResultSpool::Open(folder.path());
     WorkerOptions options;
     options.worker_id = "w1";
     options.boot_id = boot;
-    options.drain_seconds = 5;
+    options.drain_seconds = drain;
     worker = std::make_unique<Worker>(options, coordinator, runner, *spool, RealClock());
     thread = std::jthread([this](std::stop_token stop) { worker->Run(stop); });
   }
@@ -169,6 +175,7 @@ struct Fixture {
     worker.reset();
   }
   TemporaryDirectory folder;
+  const double drain;
   ScriptedCoordinator coordinator;
   BlockingRunner runner;
   std::unique_ptr<ResultSpool> spool;
@@ -210,6 +217,19 @@ TEST_CASE("after a broken connection the full state is said again and results ar
   f.coordinator.Welcome();
   f.runner.Release(2);
   CHECK(f.coordinator.WaitForResult().task_id() == 2);
+}
+
+TEST_CASE("a result that is finished between Hello and Welcome is sent on that connection", "[unit]") {
+  Fixture f;
+  f.coordinator.WaitForHello();
+  f.coordinator.Welcome();
+  f.coordinator.Assign(1, 1);
+  f.runner.WaitStarted(1);
+  f.coordinator.Break();
+  CHECK(f.coordinator.WaitForHello().running_size() == 1);
+  f.runner.Release(1);
+  CHECK(f.coordinator.WaitForResult().task_id() == 1);
+  CHECK(f.coordinator.connections == 2);
 }
 
 TEST_CASE("a result that was finished without a connection is not lost with the process", "[unit]") {
@@ -260,7 +280,7 @@ TEST_CASE("a newer epoch of the same task replaces the older run", "[unit]") {
 }
 
 TEST_CASE("a drain finishes what runs, gives back what waits and takes nothing new", "[unit]") {
-  Fixture f;
+  Fixture f(10);
   f.coordinator.WaitForHello();
   f.coordinator.Welcome();
   for (int task : {1, 2, 3}) f.coordinator.Assign(task, 1);
