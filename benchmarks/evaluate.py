@@ -1,7 +1,6 @@
 """Evaluates a backlog of distinct candidates; prints candidates an hour and where the seconds go. See evaluate.sh."""
 
 import argparse
-import json
 import os
 import statistics
 import subprocess
@@ -11,6 +10,7 @@ import time
 
 import batch
 import candidates
+import progress
 
 _GPU_WORKLOADS = ["softmax", "matmul", "layer_norm", "small_softmax"]
 _STAGES = ["parse", "compile", "queue", "load", "prepare", "start", "inputs", "run", "judge", "measure", "reference",
@@ -31,7 +31,17 @@ def peer_seconds(gpu, repeats=3):
     return statistics.median(times)
 
 
-def run_workload(name, count, device, deadline):
+def line_of(answer, seconds):
+    evaluation = answer.get("evaluation") or {}
+    stages = evaluation.get("stage_seconds") or {}
+    busy = sum(float(stages.get(stage, 0)) for stage in _BUSY)
+    return (f"{os.path.basename(answer.get('file', ''))}: {batch.outcome(answer)} "
+            f"{float((evaluation.get('timing') or {}).get('median_ms', 0)):.4f} ms, at {seconds:.2f} s, "
+            f"device {busy:.3f} s, start {float(stages.get('start', 0)):.3f} s")
+
+
+def run_workload(name, count, device, deadline, said=print):
+    """`said` gets a line for each verdict as it comes."""
     with tempfile.TemporaryDirectory(prefix="warpsmith-bench-") as folder:
         # Sources that no cache has seen: the clock counts the variants on.
         paths = candidates.write(name, count, os.path.join(folder, "candidates"), first=int(time.time()) % 1000000000)
@@ -39,7 +49,10 @@ def run_workload(name, count, device, deadline):
         backlog = batch.Batch([{"file": path, "problem": problem, "accepted": ["fp32"]} for path in paths],
                               device=device, deadline=deadline,
                               environment={"XDG_CACHE_HOME": os.path.join(folder, "cache")})
-        answers = list(backlog)
+        answers = []
+        for seconds, answer in backlog:
+            answers.append((seconds, answer))
+            said(line_of(answer, seconds))
     return summary(name, count, answers, backlog)
 
 
@@ -100,7 +113,9 @@ def main():
                         help="only this; repeatable")
     parser.add_argument("--device", help="a GPU's number, or emulated; default what is there")
     parser.add_argument("--seconds", type=float, default=600, help="for all workloads together on a GPU (default 600)")
-    parser.add_argument("--json", metavar="FILE", help="write the figures there too")
+    parser.add_argument("--json", metavar="FILE", help="write the figures there too, and each verdict as it comes")
+    parser.add_argument("--skip-done", metavar="FILE",
+                        help="take workloads that an earlier run's --json file has whole from there")
     options = parser.parse_args()
     gpu = options.device != "emulated" and batch.gpu_present()
     workloads = options.workload or (_GPU_WORKLOADS if gpu else ["small_softmax"])
@@ -111,13 +126,31 @@ def main():
     peer = peer_seconds(gpu)
     where = f"GPU {device}" if gpu else "the emulated device, which says nothing about a GPU"
     print(f"figures on {where}", flush=True)
+    earlier = (progress.load(options.skip_done) if options.skip_done else None) or {}
+    known = {r["workload"]: r for r in earlier.get("workloads", [])
+             if r["verdicts"] == r["asked"] >= count and earlier.get("gpu") == gpu}
     results, start = [], time.monotonic()
+    record = progress.Record(options.json, {"gpu": gpu, "peer_seconds": peer, "workloads": results, "running": None})
     for i, name in enumerate(workloads):
+        if name in known:
+            results.append(known[name])
+            print(f"  {name}: taken from {options.skip_done}", flush=True)
+            continue
         share = (options.seconds - (time.monotonic() - start)) / (len(workloads) - i)
-        results.append(run_workload(name, count, device if gpu else None, share if gpu else 60.0))
-        # Should the whole run be cut off, this much is known.
+        lines = []
+        record.content["running"] = {"workload": name, "verdicts": lines}
+
+        def said(line):
+            lines.append(line)
+            print(f"  {line}", flush=True)
+            record.save()
+
+        results.append(run_workload(name, count, device if gpu else None, share if gpu else 60.0, said))
+        record.content["running"] = None
+        record.save()
         done = results[-1]
         print(f"  {name}: {done['verdicts']} of {count} verdicts in {done['seconds']:.1f} s", flush=True)
+    record.save()
     show(results, peer, gpu)
     failures = 0
     for r in results:
@@ -125,10 +158,7 @@ def main():
         good = not r["wrong"] and (r["verdicts"] == r["asked"] or (not gpu and r["verdicts"] > 0))
         failures += not good
         print(f"{'ok    ' if good else 'FAILED'} {r['workload']}: {r['verdicts']} of {r['asked']} verdicts, "
-              f"{len(r['wrong'])} not ok {'; '.join(r['wrong'][:3])} {r['said'][-300:]}")
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({"gpu": gpu, "peer_seconds": peer, "workloads": results}, file, indent=1)
+              f"{len(r['wrong'])} not ok {'; '.join(r['wrong'][:3])} {r['said'][-300:]}", flush=True)
     return 1 if failures else 0
 
 

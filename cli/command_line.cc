@@ -13,8 +13,10 @@
 #include "cli/doctor.h"
 #include "cli/evaluate_command.h"
 #include "cli/exit_code.h"
+#include "cli/gateway_commands.h"
 #include "cli/names.h"
 #include "cli/search_commands.h"
+#include "cli/search_options.h"
 #include "cli/text.h"
 #include "common/json.h"
 #include "common/version.h"
@@ -29,9 +31,6 @@ constexpr char kFooter[] =
     "--json prints the answer as JSON: messages of proto/warpsmith/v1 with their field names; `watch` prints\n"
     "one event a line. Errors then are one JSON line on standard error.\n"
     "Example: warpsmith run tests/problems/layer_norm.py --rounds 3";
-
-// A check that is told in the option's own words, not in CLI11's.
-CLI::Validator Quiet(CLI::Validator check) { return check.description(""); }
 
 // The commands, each with its options and what it does. One object a program run.
 class CommandLine {
@@ -49,6 +48,7 @@ class CommandLine {
     AddBank();
     AddInject();
     AddClusterCommands();
+    AddGatewayCommands();
     AddEvaluate();
     AddMachineCommands();
   }
@@ -106,77 +106,6 @@ class CommandLine {
     command->callback([this, action = std::move(action)] { action_ = action; });
   }
 
-  void AddIntake(CLI::App* command, v1::IntakeSettings* intake) {
-    command->add_flag_callback(
-        "--eval-mode", [intake] { intake->set_eval_mode(true); }, "call .eval() on the module (makes dropout inert)");
-    command->add_flag_callback(
-        "--require-mutations", [intake] { intake->set_require_mutations(true); },
-        "changes of buffers are part of the answer");
-    command
-        ->add_option_function<double>(
-            "--tolerance", [intake](double value) { intake->set_tolerance(value); },
-            "absolute and relative; default 1e-2")
-        ->check(Quiet(CLI::Range(1e-12, 1.0)));
-  }
-
-  // A number of the settings, set only where it is given.
-  template <typename Number>
-  void Setting(CLI::App* command, const char* name, void (v1::SearchSettings::*set)(Number), Number low, Number high,
-               const char* description) {
-    v1::SearchSettings* settings = &search_.settings;
-    command
-        ->add_option_function<Number>(
-            name, [settings, set](Number value) { (settings->*set)(value); }, description)
-        ->check(Quiet(CLI::Range(low, high)));
-  }
-
-  void AddSettings(CLI::App* command) {
-    using S = v1::SearchSettings;
-    S* settings = &search_.settings;
-    command
-        ->add_option_function<std::string>(
-            "--preset", [settings](const std::string& name) { settings->set_preset(name); },
-            "parents × ideas × implementations: quick 2×2×2, standard 3×3×3 (default), deep 4×4×4")
-        ->check(Quiet(CLI::IsMember({"quick", "standard", "deep"})));
-    command
-        ->add_option_function<std::string>(
-            "--strategy", [settings](const std::string& name) { settings->set_strategy(name); },
-            "branching (default) or sequential")
-        ->check(Quiet(CLI::IsMember({"branching", "sequential"})));
-    Setting<int32_t>(command, "--rounds", &S::set_rounds, 1, 1000, "default 5");
-    Setting<int32_t>(command, "--parents", &S::set_parents, 1, 64, "a round; default from the preset");
-    Setting<int32_t>(command, "--ideas", &S::set_ideas, 1, 64, "a parent; default from the preset");
-    Setting<int32_t>(command, "--implementations", &S::set_implementations, 1, 64, "an idea; default from the preset");
-    Setting<int32_t>(command, "--repairs", &S::set_repairs, -1, 10, "of a failed kernel; default 2, -1 for none");
-    Setting<double>(command, "--max-usd", &S::set_max_usd, 0, 1e9, "spend on models; 0: no limit");
-    Setting<int64_t>(command, "--max-tokens", &S::set_max_tokens, 0, INT64_MAX, "in and out; 0: no limit");
-    Setting<double>(command, "--max-gpu-hours", &S::set_max_gpu_hours, 0, 1e9, "0: no limit");
-    Setting<int32_t>(command, "--stop-after", &S::set_stop_after_rounds_without_gain, 0, 1000,
-                     "rounds without gain; 0: never");
-    Setting<double>(command, "--round-deadline", &S::set_round_deadline_seconds, 1, 604800, "seconds; default 1800");
-    Setting<int64_t>(command, "--seed", &S::set_seed, INT64_MIN, INT64_MAX, "of draws; default 0");
-    command->add_option("--accept", search_.accepted, "precision classes: fp32 (default), tf32, fp16, bf16")
-        ->delimiter(',')
-        ->allow_extra_args(false);
-    command
-        ->add_option_function<std::vector<std::string>>(
-            "--models",
-            [settings](const std::vector<std::string>& names) {
-              for (const std::string& name : names) settings->add_models(name);
-            },
-            "of the gateway's configuration; default all")
-        ->delimiter(',')
-        ->allow_extra_args(false);
-    command->add_option_function<std::string>(
-        "--device-class", [settings](const std::string& name) { settings->set_device_class(name); },
-        "on which to evaluate; default any");
-    command->add_flag_callback(
-        "--frozen-weights", [settings] { settings->set_frozen_weights(true); },
-        "kernels may prepare weights once, ahead of time");
-    command->add_option("--request-id", search_.request_id, "the same id again is the same search");
-    AddIntake(command, settings->mutable_intake());
-  }
-
   void AddLocal(CLI::App* command) {
     command->add_option("--device", run_.local.device, "emulated or cuda; default what is there")
         ->check(Quiet(CLI::IsMember({"emulated", "cuda"})));
@@ -189,7 +118,7 @@ class CommandLine {
     CLI::App* command = ClientCommand(&app_, "run", "search for a faster kernel, start to end, and print the result",
                                       "warpsmith run layer_norm.py --rounds 3 --preset quick --output best.cu");
     command->add_option("FILE", run_.file, "a PyTorch module in KernelBench's format")->required();
-    AddSettings(command);
+    AddSearchOptions(command, &search_);
     AddLocal(command);
     command->add_flag("--keep-running", run_.keep_running, "leave the cluster running at the end");
     command->add_option("--output", run_.output, "where the winning .cu goes; default the data directory's kernels/")
@@ -204,7 +133,7 @@ class CommandLine {
     CLI::App* command = ClientCommand(&app_, "submit", "start searches and return at once",
                                       "warpsmith submit matmul.py softmax.py --max-usd 5");
     command->add_option("FILE", files_, "PyTorch modules in KernelBench's format, a search each")->required();
-    AddSettings(command);
+    AddSearchOptions(command, &search_);
     Does(command, [this] { return RunSubmit(context_, files_, search_); });
   }
 
@@ -299,6 +228,37 @@ class CommandLine {
     Does(status, [this] { return RunStatus(context_); });
   }
 
+  void AddGatewayChoice(CLI::App* command) {
+    CLI::Option* address = command->add_option("--gateway", gateway_.address, "host:port or unix:PATH of one that runs")
+                               ->type_name("ADDRESS");
+    command
+        ->add_option("--config", gateway_.config,
+                     "gateway.yaml; default the data directory's gateway where it runs, else its gateway.yaml")
+        ->type_name("FILE")
+        ->excludes(address);
+    AddDataDirectory(command);
+  }
+
+  void AddGatewayCommands() {
+    CLI::App* gateway = app_.add_subcommand("gateway", "the gateway and its models");
+    gateway->require_subcommand(1);
+    gateway->footer("Example: warpsmith gateway check --config gateway.yaml");
+    CLI::App* check = Command(gateway, "check", "make one tiny call a model: does it answer, how soon, at what price",
+                              "warpsmith gateway check --config gateway.yaml");
+    AddGatewayChoice(check);
+    check->add_option("--models", files_, "of the gateway's configuration; default all")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    Does(check, [this] { return RunGatewayCheck(context_, gateway_, files_); });
+
+    CLI::App* estimate = Command(&app_, "estimate", "what searches would cost, before they start",
+                                 "warpsmith estimate layer_norm.py --preset deep --rounds 5 --models o3,gemini");
+    estimate->add_option("FILE", files_, "PyTorch modules in KernelBench's format, a search each")->required();
+    AddSearchOptions(estimate, &search_);
+    AddGatewayChoice(estimate);
+    Does(estimate, [this] { return RunEstimate(context_, gateway_, files_, search_); });
+  }
+
   void AddEvaluate() {
     CLI::App* command = Command(&app_, "evaluate", "judge and time kernels here, without services",
                                 "warpsmith evaluate softmax.py softmax.cu --accept fp32,tf32");
@@ -336,7 +296,7 @@ class CommandLine {
         },
         "of the inputs; default 0, and secret on a GPU");
     command->add_flag("--frozen-weights", evaluate_.frozen_weights, "kernels may prepare weights ahead of time");
-    AddIntake(command, &evaluate_.intake);
+    AddIntakeOptions(command, &evaluate_.intake);
     Does(command, [this] {
       for (const std::string& name : search_.accepted) {
         auto precision = ParsePrecision(name);
@@ -382,6 +342,7 @@ class CommandLine {
   ShowOptions show_;
   InjectIdeaOptions idea_;
   EvaluateOptions evaluate_;
+  GatewayChoice gateway_;
   std::vector<std::string> files_;
   std::string search_id_;
   std::string state_;

@@ -9,25 +9,14 @@
 #include <string>
 
 #include "common/status.h"
-#include "warpsmith/v1/evaluation.pb.h"
-#include "warpsmith/v1/problem.pb.h"
 
 namespace warpsmith::cli {
 
 struct EvaluateOptions;
 
-struct LocalEvaluation {
-  v1::Problem problem;
-  v1::Evaluation evaluation;
-};
-
-// Evaluates one candidate on this machine without services: intake, compile, check, judge, time.
-using LocalEvaluator = std::function<absl::StatusOr<LocalEvaluation>(
-    const EvaluateOptions& options, const std::string& problem_source, const std::string& kernel_source)>;
-
 class EvaluationSession;
 
-// Many evaluations with one set of parts: evaluation_session.h.
+// Evaluations on this machine without services, with one set of parts: evaluation_session.h.
 using SessionFactory = std::function<absl::StatusOr<std::unique_ptr<EvaluationSession>>(const EvaluateOptions&)>;
 
 struct Context {
@@ -35,8 +24,7 @@ struct Context {
   std::ostream& err;
   bool out_is_terminal = false;
   bool err_is_terminal = false;
-  LocalEvaluator evaluator = nullptr;  // unset: `evaluate` is not part of this build
-  SessionFactory session = nullptr;    // of `evaluate --batch`; unset likewise
+  SessionFactory session = nullptr;  // unset: `evaluate` is not part of this build
 
   // Of the command line.
   bool json = false;

@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "cli/evaluation_session.h"
 #include "cli/exit_code.h"
 #include "cli/message_json.h"
 #include "cli/print_evaluation.h"
@@ -26,20 +27,21 @@ int RunEvaluate(Context& context, EvaluateOptions options) {
   if (!problem.ok()) return Fail(context, problem.status());
   auto kernel = ReadKernelFile(options.kernel_file);
   if (!kernel.ok()) return Fail(context, kernel.status());
-  options.problem_name = problem->name;
   if (absl::Status read = ReadIncumbent(options); !read.ok()) return Fail(context, read);
-  if (!context.evaluator) return Fail(context, BuiltWithoutEvaluator());
-  auto result = context.evaluator(options, problem->source, *kernel);
-  if (!result.ok()) return Fail(context, result.status());
+  if (!context.session) return Fail(context, BuiltWithoutEvaluator());
+  auto session = context.session(options);
+  if (!session.ok()) return Fail(context, session.status());
+  auto taken = (*session)->TakeIn(problem->name, problem->source);
+  if (!taken.ok()) return Fail(context, taken.status());
+  const v1::Evaluation evaluation = (*session)->Evaluate(*taken, *kernel, options.accepted, {});
   if (context.json) {
-    context.out << "{\"problem\": " << MessageToJson(result->problem)
-                << ",\n\"evaluation\": " << MessageToJson(result->evaluation) << "}\n";
+    context.out << "{\"problem\": " << MessageToJson(*taken) << ",\n\"evaluation\": " << MessageToJson(evaluation)
+                << "}\n";
   } else {
-    context.out << ProblemText(result->problem) << '\n'
-                << EvaluationText(result->evaluation) << RatiosText(result->problem, result->evaluation);
+    context.out << ProblemText(*taken) << '\n' << EvaluationText(evaluation) << RatiosText(*taken, evaluation);
   }
   context.out.flush();
-  switch (result->evaluation.outcome()) {
+  switch (evaluation.outcome()) {
     case v1::OUTCOME_OK:
       return kExitOk;
     case v1::OUTCOME_INFRA_ERROR:

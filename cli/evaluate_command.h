@@ -15,7 +15,6 @@ namespace warpsmith::cli {
 struct EvaluateOptions {
   std::string problem_file;
   std::string kernel_file;
-  std::string problem_name;                  // filled from problem_file
   std::vector<v1::PrecisionClass> accepted;  // empty: fp32 only
   v1::IntakeSettings intake;
   bool frozen_weights = false;

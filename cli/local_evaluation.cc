@@ -90,13 +90,4 @@ absl::StatusOr<std::unique_ptr<EvaluationSession>> OpenLocalSession(const Evalua
   return std::unique_ptr<EvaluationSession>(std::make_unique<LocalSession>(options, std::move(local)));
 }
 
-absl::StatusOr<LocalEvaluation> EvaluateLocally(const EvaluateOptions& options, const std::string& problem_source,
-                                                const std::string& kernel_source) {
-  WARPSMITH_ASSIGN_OR_RETURN(std::unique_ptr<EvaluationSession> session, OpenLocalSession(options));
-  LocalEvaluation result;
-  WARPSMITH_ASSIGN_OR_RETURN(result.problem, session->TakeIn(options.problem_name, problem_source));
-  result.evaluation = session->Evaluate(result.problem, kernel_source, options.accepted, {});
-  return result;
-}
-
 }  // namespace warpsmith::cli

@@ -5,7 +5,6 @@
 #define WARPSMITH_CLI_LOCAL_EVALUATION_H_
 
 #include <memory>
-#include <string>
 
 #include "cli/context.h"
 #include "cli/evaluate_command.h"
@@ -14,9 +13,6 @@
 namespace warpsmith::cli {
 
 absl::StatusOr<std::unique_ptr<EvaluationSession>> OpenLocalSession(const EvaluateOptions& options);
-
-absl::StatusOr<LocalEvaluation> EvaluateLocally(const EvaluateOptions& options, const std::string& problem_source,
-                                                const std::string& kernel_source);
 
 }  // namespace warpsmith::cli
 

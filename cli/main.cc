@@ -10,11 +10,7 @@
 int main(int argc, char** argv) {
   warpsmith::InitLogging("warpsmith");
   warpsmith::cli::InstallInterrupt();
-  warpsmith::cli::Context context{std::cout,
-                                  std::cerr,
-                                  isatty(STDOUT_FILENO) != 0,
-                                  isatty(STDERR_FILENO) != 0,
-                                  warpsmith::cli::EvaluateLocally,
+  warpsmith::cli::Context context{std::cout, std::cerr, isatty(STDOUT_FILENO) != 0, isatty(STDERR_FILENO) != 0,
                                   warpsmith::cli::OpenLocalSession};
   return warpsmith::cli::RunCommandLine({argv + 1, argv + argc}, context);
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kIndent = 16;
 
-std::string Field(const char* name, const std::string& value) {
+std::string WrappedField(const char* name, const std::string& value) {
   return fmt::format("  {:<13} {}\n", name, Wrap(value, kPageWidth - kIndent, std::string(kIndent, ' ')));
 }
 
@@ -36,7 +36,7 @@ std::string RooflineText(const v1::ProfileRoofline& roof) {
                         Line(roof.arithmetic()), Number(roof.arithmetic_intensity()));
   }
   if (roof.share() > 0) text += fmt::format(": {} of the roof", FormatPercent(roof.share()));
-  return Field("roofline", text);
+  return WrappedField("roofline", text);
 }
 
 std::string FiguresText(const v1::Profile& profile) {
@@ -81,15 +81,15 @@ std::string StepsText(const v1::Profile& profile) {
 
 std::string RenderProfile(const v1::Profile& profile) {
   std::string out;
-  if (!profile.summary().empty()) out += Field("profile", profile.summary());
-  if (!profile.unavailable_reason().empty()) out += Field("no counters", profile.unavailable_reason());
+  if (!profile.summary().empty()) out += WrappedField("profile", profile.summary());
+  if (!profile.unavailable_reason().empty()) out += WrappedField("no counters", profile.unavailable_reason());
   out += RooflineText(profile.roofline());
   out += FiguresText(profile);
   out += StepsText(profile);
   if (profile.passes() > 0) {
-    out += Field("profiled",
-                 fmt::format("in {} runs of the plan, {}{}", profile.passes(), FormatSeconds(profile.seconds()),
-                             profile.chip().empty() ? "" : ", chip " + Line(profile.chip())));
+    out += WrappedField("profiled",
+                        fmt::format("in {} runs of the plan, {}{}", profile.passes(), FormatSeconds(profile.seconds()),
+                                    profile.chip().empty() ? "" : ", chip " + Line(profile.chip())));
   }
   return out;
 }

@@ -13,6 +13,7 @@
 #include "common/hash.h"
 #include "common/version.h"
 #include "coordinator/api/operator_service.h"
+#include "coordinator/api/rate_sharing_service.h"
 #include "coordinator/api/worker_service.h"
 #include "coordinator/engine/change_bus.h"
 #include "coordinator/engine/grpc_gateway_client.h"
@@ -20,6 +21,7 @@
 #include "coordinator/engine/search_engine.h"
 #include "coordinator/engine/worker_hub.h"
 #include "coordinator/queue/postgres_task_queue.h"
+#include "coordinator/store/budgets.h"
 #include "coordinator/store/leadership.h"
 #include "coordinator/store/migrator.h"
 #include "coordinator/store/postgres_database.h"
@@ -59,9 +61,11 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
       if (options_.on_lost) options_.on_lost(why);
     }));
     database_.SetTerm(term);
-    // The last coordinator's calls to models ended with it; workers' tasks wait for their Hello.
+    // The last coordinator's calls to models ended with it, and are charged at what was reserved for them; workers'
+    // tasks wait for their Hello.
     absl::Status freed = database_.Write([&](store::Transaction& transaction) -> absl::Status {
       WARPSMITH_RETURN_IF_ERROR(transaction.Execute("worker_disconnect_all", {}).status());
+      WARPSMITH_RETURN_IF_ERROR(store::AbandonAllReservations(transaction));
       return queue_.FreeOtherBoots(transaction, {queue::kCoordinatorWorker, boot_id_}, false).status();
     });
     if (!freed.ok()) return freed;
@@ -69,7 +73,9 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
     worker_service_ = api::MakeWorkerService(hub_, database_);
     operator_service_ = api::MakeOperatorService({database_, queue_, engine_.executor(), *gateway_, *this, changes_,
                                                   clock_, options_.engine, schema_version, term, clock_.WallMicros()});
-    WARPSMITH_ASSIGN_OR_RETURN(server_, StartServer(options_.listen, {worker_service_.get(), operator_service_.get()}));
+    rate_sharing_service_ = api::MakeRateSharingService(rate_sharing_);
+    WARPSMITH_ASSIGN_OR_RETURN(server_, StartServer(options_.listen, {worker_service_.get(), operator_service_.get(),
+                                                                      rate_sharing_service_.get()}));
     started_ = true;
     hub_.Start();
     models_.Start();
@@ -124,6 +130,8 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
   std::unique_ptr<store::Leadership> leadership_;
   std::unique_ptr<grpc::Service> worker_service_;
   std::unique_ptr<grpc::Service> operator_service_;
+  engine::RateSharing rate_sharing_{clock_};
+  std::unique_ptr<grpc::Service> rate_sharing_service_;
   RunningServer server_;
   bool started_ = false;
 };
@@ -134,6 +142,9 @@ absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(const Coordinato
   if (options.database.empty()) {
     return InvalidArgument(
         "no database is given; use --database postgresql://USER@HOST/DATABASE or set WARPSMITH_DATABASE");
+  }
+  if (!(options.engine.max_usd_per_day >= 0 && options.engine.max_usd_per_day <= 1e9)) {
+    return InvalidArgument("--max-usd-per-day must lie between 0 (no limit) and 1000000000");
   }
   if (options.queue.lease_seconds < 0.1 || options.queue.lease_seconds > 3600) {
     return InvalidArgument("--lease-seconds must lie between 0.1 and 3600");

@@ -55,6 +55,11 @@ void AddOptions(CLI::App& app, warpsmith::CoordinatorOptions* options, std::stri
   app.add_option("--model-threads", options->engine.model_threads, "calls to the gateway at once")
       ->capture_default_str()
       ->check(CLI::Range(1, 256));
+  app.add_option("--max-usd-per-day", options->engine.max_usd_per_day,
+                 "spend on models over all searches in a UTC day; 0: no limit")
+      ->capture_default_str()
+      ->envname("WARPSMITH_MAX_USD_PER_DAY")
+      ->check(CLI::Range(0.0, 1e9));
   app.add_option("--stop-seconds", *grace, "leave at the latest so long after SIGTERM")
       ->capture_default_str()
       ->check(CLI::Range(1.0, 600.0));

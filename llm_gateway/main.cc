@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
+#include <memory>
 #include <string>
 
 #include "common/file.h"
@@ -11,37 +12,65 @@
 #include "llm_gateway/http/curl_transport.h"
 #include "llm_gateway/service/build_gateway.h"
 #include "llm_gateway/service/grpc_service.h"
+#include "llm_gateway/service/rate_sharer.h"
 
 namespace warpsmith::gateway {
 namespace {
 
 constexpr char kFooter[] = R"(Without --config the catalog alone answers: hand-written recipes, no model, no key.
 
-gateway.yaml:
+gateway.yaml (every field: docs/gateway.md):
+  max_usd_per_day: 50
   models:
+    - name: o3
+      provider: openai
+      model: o3
+      api_key_env: OPENAI_API_KEY
+      reasoning_effort: high
+      efforts: [low, medium, high]
+      background: true
+      max_output_tokens: 32000
+      fallback_unavailable: [gemini, local]
+    - name: claude
+      provider: anthropic
+      model: claude-opus-4-8
+      api_key_file: /run/secrets/anthropic
+      thinking_budget: 16000
+      requests_per_minute: 50
+      tokens_per_minute: 400000
+    - name: gemini
+      provider: gemini
+      model: gemini-2.5-pro
+      api_key_env: GEMINI_API_KEY
     - name: local
       provider: openai_compatible
       base_url: http://127.0.0.1:8000/v1
       model: my-model
-    - name: paid
-      provider: openai_compatible
-      base_url: https://api.openai.com/v1
-      model: o3
-      api_key_env: OPENAI_API_KEY
-      reasoning_effort: high
+      price: {input: 0, output: 0}
     - name: script
       provider: command
       command: [/usr/local/bin/ask-a-model, --quiet]
+    - name: replayed
+      provider: recorded
+      recording: calls.jsonl
+      upstream: o3
+      enabled: false
     - name: catalog
       provider: catalog
 
+Signals: SIGHUP reads all keys again (key files that change are noticed without it); SIGTERM takes no more calls, lets
+those under way end for --drain-seconds, and cancels the rest.
+
 Example:
-  warpsmith-gateway --listen 127.0.0.1:7020 --config gateway.yaml)";
+  warpsmith-gateway --listen 127.0.0.1:7020 --config gateway.yaml --data-dir /var/lib/warpsmith/gateway)";
 
 struct Flags {
   std::string listen = "127.0.0.1:7020";
   std::string port_file;
   std::string config;
+  std::string data_dir;
+  std::string coordinator;
+  double drain_seconds = 4;
 };
 
 absl::Status Serve(const Flags& flags) {
@@ -49,20 +78,29 @@ absl::Status Serve(const Flags& flags) {
   if (!flags.config.empty()) {
     WARPSMITH_ASSIGN_OR_RETURN(config, LoadConfig(flags.config));
   }
-  WARPSMITH_ASSIGN_OR_RETURN(std::filesystem::path prompts, FindShare("llm_gateway/prompts"));
-  WARPSMITH_ASSIGN_OR_RETURN(std::filesystem::path recipes, FindShare("llm_gateway/catalog/recipes"));
+  WARPSMITH_ASSIGN_OR_RETURN(GatewayFolders folders, GatewayFolders::Find());
+  folders.data = flags.data_dir;
   CurlTransport transport;
-  WARPSMITH_ASSIGN_OR_RETURN(GatewayParts parts, BuildGateway(config, prompts, recipes, transport, RealClock()));
-  GrpcGatewayService service(*parts.gateway);
+  WARPSMITH_ASSIGN_OR_RETURN(GatewayParts parts, BuildGateway(config, folders, transport, RealClock()));
+  GrpcGatewayService service(*parts.gateway, *parts.checker, *parts.estimator, *parts.pool);
+  std::unique_ptr<RateSharer> sharer;
+  if (!flags.coordinator.empty()) sharer = std::make_unique<RateSharer>(flags.coordinator, *parts.models);
   WARPSMITH_ASSIGN_OR_RETURN(RunningServer running, StartServer(flags.listen, {&service}));
   if (!flags.port_file.empty()) {
     WARPSMITH_RETURN_IF_ERROR(WriteFileAtomically(flags.port_file, std::to_string(running.port) + "\n"));
   }
   spdlog::info("warpsmith-gateway {} listens on {}{}, {} models", kVersion, flags.listen,
                running.port > 0 ? " (port " + std::to_string(running.port) + ")" : "", config.models.size());
-  while (WaitForSignal() == SIGHUP) spdlog::info("the configuration is read at the start only; restart to change it");
+  while (WaitForSignal() == SIGHUP) {
+    spdlog::info("reading all keys again");
+    parts.models->ReloadKeys();
+  }
   spdlog::info("stopping");
-  ExitAfter(10);
+  ExitAfter(flags.drain_seconds + 10);
+  if (auto* health = running.server->GetHealthCheckService()) health->SetServingStatus(false);
+  if (!service.Drain(FromSeconds(flags.drain_seconds))) {
+    spdlog::warn("{} calls have not ended within {} s and are cancelled", service.active_calls(), flags.drain_seconds);
+  }
   service.CancelAll();
   StopServer(*running.server, 3);
   return absl::OkStatus();
@@ -79,6 +117,13 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--port-file", flags.port_file, "written with the port once it listens");
   app.add_option("--config", flags.config, "gateway.yaml: the models and how to reach them");
+  app.add_option("--data-dir", flags.data_dir,
+                 "replies are kept here, so that a repeated call is not paid for again; without it in memory only");
+  app.add_option("--coordinator", flags.coordinator,
+                 "host:port or unix:/path: shares the models' rates with other gateways through it");
+  app.add_option("--drain-seconds", flags.drain_seconds, "for calls under way to end after SIGTERM")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 86400.0));
   app.set_version_flag("--version", warpsmith::kVersion);
   app.footer(warpsmith::gateway::kFooter);
   CLI11_PARSE(app, argc, argv);

@@ -109,7 +109,9 @@ absl::Status Cluster::StartAll() {
     order_.push_back(name);
     return absl::OkStatus();
   };
-  std::vector<std::string> gateway = {"--listen", directory_.gateway_address()};
+  std::vector<std::string> gateway = {"--listen",      directory_.gateway_address(),
+                                      "--data-dir",    (directory_.path() / "gateway").string(),
+                                      "--coordinator", address_};
   std::string config = options_.gateway_config;
   if (config.empty() && fs::exists(directory_.path() / "gateway.yaml")) {
     config = (directory_.path() / "gateway.yaml").string();

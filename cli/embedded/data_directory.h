@@ -3,6 +3,7 @@
 //   run/             process records, the lock
 //   logs/            one file a process
 //   kernels/         winners, as .cu files
+//   gateway/         replies of models, so that none is paid for twice
 //   gateway.yaml     models (optional)
 // Sockets lie in run/ where their paths are short enough for Linux, else in a folder of ours under /tmp.
 // Threading: one thread. Errors: name the folder and the remedy.

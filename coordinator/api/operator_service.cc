@@ -10,6 +10,7 @@
 #include "coordinator/api/explanation.h"
 #include "coordinator/api/search_view.h"
 #include "coordinator/bank/bank.h"
+#include "coordinator/store/budgets.h"
 #include "coordinator/store/text.h"
 #include "warpsmith/v1/operator.grpc.pb.h"
 
@@ -207,6 +208,10 @@ class OperatorServiceImpl final : public v1::OperatorService::Service {
     }
     WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet active, transaction.Execute("search_active", {}));
     reply->set_searches_running(static_cast<int>(active.size()));
+    reply->set_max_day_usd(context_.settings.max_usd_per_day);
+    const std::string day = store::UtcDay(context_.clock.WallMicros());
+    WARPSMITH_ASSIGN_OR_RETURN(const std::vector<store::Budget> budgets, store::GetBudgets(transaction, "", day, ""));
+    for (const store::Budget& budget : budgets) reply->set_day_usd(budget.used_usd + budget.reserved_usd);
     return absl::OkStatus();
   }
 

@@ -43,6 +43,8 @@ v1::Candidate Convert(const store::CandidateRecord& record) {
   candidate.set_state(record.state);
   candidate.set_model(record.model);
   candidate.set_reject_reason(record.reject_reason);
+  candidate.set_duplicate_of(record.duplicate_of);
+  candidate.set_twin_of(record.twin_of);
   if (record.state == "done") {
     *candidate.mutable_evaluation() = record.evaluation;
     // A candidate that was given up has an outcome but no evaluation.

@@ -155,9 +155,9 @@ absl::StatusOr<std::string> Submission::InjectIdea(const v1::InjectIdeaRequest& 
     id = idea.id();
     WARPSMITH_RETURN_IF_ERROR(
         transaction
-            .Execute("idea_insert",
-                     {id, *search_id, parent, search.round, std::nullopt, 0, store::NullIfEmpty(request.request_id()),
-                      idea.category(), idea.title(), "operator", store::Bytes{idea.SerializeAsString()}, 0, true})
+            .Execute("idea_insert", {id, *search_id, parent, search.round, std::nullopt, 0,
+                                     store::NullIfEmpty(request.request_id()), idea.category(), idea.title(),
+                                     "operator", store::Bytes{idea.SerializeAsString()}, 0, true, std::nullopt})
             .status());
     return store::AddEvent(transaction, *search_id, "idea injected: " + idea.title());
   });

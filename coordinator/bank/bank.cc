@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "coordinator/store/blob_store.h"
 #include "coordinator/store/text.h"
 
 namespace warpsmith::bank {
@@ -69,6 +70,25 @@ absl::StatusOr<std::vector<v1::BankKernel>> List(store::Transaction& transaction
                              ListOnly(transaction, operator_family, device_class, false, limit));
   if (!kernels.empty()) return kernels;
   return ListOnly(transaction, operator_family, device_class, true, limit);
+}
+
+absl::StatusOr<std::vector<v1::BankPattern>> Patterns(store::Transaction& transaction,
+                                                      const store::SearchRecord& search, int limit) {
+  std::vector<v1::BankPattern> patterns;
+  // "other" is no family: its kernels have nothing in common.
+  if (search.operator_family.empty() || search.operator_family == "other") return patterns;
+  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows,
+                             transaction.Execute("kernel_patterns", {search.operator_family, search.device_class,
+                                                                     search.emulated, search.problem_id, limit}));
+  for (const store::Row row : rows) {
+    v1::BankPattern& pattern = patterns.emplace_back();
+    pattern.set_title(row.Text("idea_title"));
+    pattern.set_category(row.Text("category"));
+    pattern.set_problem_name(row.Text("problem_name"));
+    pattern.set_ratio_to_eager(row.Double("ratio_to_eager"));
+    WARPSMITH_ASSIGN_OR_RETURN(*pattern.mutable_source(), store::GetBlob(transaction, row.Text("source_sha256")));
+  }
+  return patterns;
 }
 
 }  // namespace warpsmith::bank

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coordinator/store/records.h"
+#include "warpsmith/v1/gateway.pb.h"
 #include "warpsmith/v1/operator.pb.h"
 
 namespace warpsmith::bank {
@@ -18,6 +19,10 @@ absl::StatusOr<int> Admit(store::Transaction& transaction, const store::SearchRe
 // are no others: never among a GPU's.
 absl::StatusOr<std::vector<v1::BankKernel>> List(store::Transaction& transaction, const std::string& operator_family,
                                                  const std::string& device_class, int limit);
+
+// The best kernels of other problems of the search's operator family on its kind of device, at most one a problem.
+absl::StatusOr<std::vector<v1::BankPattern>> Patterns(store::Transaction& transaction,
+                                                      const store::SearchRecord& search, int limit);
 
 }  // namespace warpsmith::bank
 

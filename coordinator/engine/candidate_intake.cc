@@ -4,6 +4,7 @@
 
 #include "common/hash.h"
 #include "coordinator/store/blob_store.h"
+#include "coordinator/store/source_identity.h"
 #include "coordinator/store/text.h"
 
 namespace warpsmith::engine {
@@ -38,10 +39,11 @@ absl::StatusOr<std::string> AddCandidate(store::Transaction& transaction, queue:
         fmt::format("the file has {} bytes; at most {} are taken", candidate.source.size(), store::kMaxSourceBytes);
   }
   const bool rejected = !reject_reason.empty();
-  std::string source_sha256, normalized_sha256;
+  std::string source_sha256, normalized_sha256, renamed_sha256;
   if (!rejected) {
     WARPSMITH_ASSIGN_OR_RETURN(source_sha256, store::PutBlob(transaction, candidate.source, store::kMaxSourceBytes));
     normalized_sha256 = Sha256Hex(store::NormalizeSource(candidate.source));
+    renamed_sha256 = Sha256Hex(store::RenameSource(candidate.source));
   }
   const std::string id = store::NewId();
   WARPSMITH_ASSIGN_OR_RETURN(
@@ -52,23 +54,38 @@ absl::StatusOr<std::string> AddCandidate(store::Transaction& transaction, queue:
            candidate.repair_attempt, store::NullIfEmpty(candidate.repair_of), store::NullIfEmpty(candidate.request_id),
            store::CleanLine(candidate.title, 200), store::CleanLine(candidate.model, 200),
            store::NullIfEmpty(source_sha256), store::NullIfEmpty(normalized_sha256), rejected ? "rejected" : "queued",
-           store::CleanLine(reject_reason, 60), store::CleanText(reject_message, 2000)}));
+           store::CleanLine(reject_reason, 60), store::CleanText(reject_message, 2000),
+           store::NullIfEmpty(renamed_sha256),
+           candidate.reservation == 0 ? store::Parameter(std::nullopt) : candidate.reservation}));
   if (rows.empty()) return std::string();
   if (rejected) return id;
 
-  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet twins,
-                             transaction.Execute("candidate_twin", {search.id, normalized_sha256, id}));
-  if (!twins.empty()) {
-    const std::string twin = twins[0].Text("id");
-    WARPSMITH_RETURN_IF_ERROR(transaction.Execute("candidate_set_duplicate", {id, twin}).status());
-    if (twins[0].Text("state") == "done") {
-      WARPSMITH_RETURN_IF_ERROR(transaction.Execute("candidate_copy_result", {twin}).status());
-    }
-    return id;
-  }
-  WARPSMITH_RETURN_IF_ERROR(OrderEvaluation(transaction, queue, settings, search, id, candidate.round, "measure",
-                                            fmt::format("{}/measure/{}", search.id, id)));
+  WARPSMITH_RETURN_IF_ERROR(
+      PlaceCandidate(transaction, queue, settings, search, {id, candidate.round, normalized_sha256, renamed_sha256}));
   return id;
+}
+
+absl::Status PlaceCandidate(store::Transaction& transaction, queue::TaskQueue& queue, const EngineSettings& settings,
+                            const store::SearchRecord& search, const PlacedSource& source) {
+  WARPSMITH_ASSIGN_OR_RETURN(
+      const store::ResultSet same,
+      transaction.Execute("candidate_same", {search.id, source.renamed_sha256, source.normalized_sha256, source.id}));
+  if (!same.empty()) {
+    const std::string first = same[0].Text("id");
+    WARPSMITH_RETURN_IF_ERROR(transaction.Execute("candidate_set_duplicate", {source.id, first}).status());
+    if (same[0].Text("state") != "done") return absl::OkStatus();
+    return transaction.Execute("candidate_copy_result", {first}).status();
+  }
+  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet elsewhere,
+                             transaction.Execute("candidate_reusable", {search.reuse_key, source.renamed_sha256,
+                                                                        source.normalized_sha256, search.id}));
+  if (!elsewhere.empty()) {
+    WARPSMITH_RETURN_IF_ERROR(
+        transaction.Execute("candidate_reuse_result", {source.id, elsewhere[0].Text("id")}).status());
+    return transaction.Execute("search_refresh_best", {search.id}).status();
+  }
+  return OrderEvaluation(transaction, queue, settings, search, source.id, source.round, "measure",
+                         fmt::format("{}/measure/{}", search.id, source.id));
 }
 
 }  // namespace warpsmith::engine

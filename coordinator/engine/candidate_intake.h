@@ -24,13 +24,28 @@ struct NewCandidate {
   std::string source;         // empty: rejected
   std::string reject_reason;  // why there is no source
   std::string reject_message;
+  int64_t reservation = 0;  // the call that it came of
 };
 
-// Stores it once (by idea, index and repair attempt) and orders its evaluation, or reuses the evaluation of the same
-// source in this search. Returns its id; "" where it was there before.
+// Stores it once (by idea, index and repair attempt) and orders its evaluation, or reuses one. Returns its id; "" where
+// it was there before.
+// Code that is an earlier candidate's of this search but for layout, comments and names is its duplicate: it waits for
+// that one's result and shares it, and the strategy leaves it out. Where only another search that judges alike has the
+// code, its result is taken over at once and the candidate counts as any other, with the source that was judged.
 absl::StatusOr<std::string> AddCandidate(store::Transaction& transaction, queue::TaskQueue& queue,
                                          const EngineSettings& settings, const store::SearchRecord& search,
                                          const NewCandidate& candidate);
+
+// Makes it a duplicate or orders its evaluation, as AddCandidate does; for a queued candidate that was a duplicate of
+// one that it now turns out to differ from.
+struct PlacedSource {
+  std::string id;
+  int round = 1;
+  std::string normalized_sha256;
+  std::string renamed_sha256;
+};
+absl::Status PlaceCandidate(store::Transaction& transaction, queue::TaskQueue& queue, const EngineSettings& settings,
+                            const store::SearchRecord& search, const PlacedSource& source);
 
 // Orders an evaluation. `key` makes it one task.
 absl::Status OrderEvaluation(store::Transaction& transaction, queue::TaskQueue& queue, const EngineSettings& settings,

@@ -31,6 +31,8 @@ class DecisionExecutor {
                            const std::string& reason, const std::string& error, int64_t now_us,
                            std::vector<queue::CancelledTask>* cancelled) const;
 
+  const EngineSettings& settings() const { return settings_; }
+
  private:
   absl::Status PutTask(store::Transaction& transaction, const store::SearchRecord& record, queue::TaskSpec spec,
                        const std::string& key) const;

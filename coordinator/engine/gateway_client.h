@@ -16,6 +16,7 @@ namespace warpsmith::engine {
 struct GatewayCall {
   int64_t task_id = 0;   // Cancel finds it by this
   double seconds = 600;  // deadline
+  bool* sent = nullptr;  // set where the gateway may have got the call; untouched where it was not reached at all
 };
 
 class GatewayClient {

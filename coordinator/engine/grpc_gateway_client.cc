@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -13,10 +14,12 @@
 namespace warpsmith::engine {
 namespace {
 
+constexpr double kConnectSeconds = 3;
+
 class GrpcGatewayClient final : public GatewayClient {
  public:
   explicit GrpcGatewayClient(const std::string& address)
-      : address_(address), stub_(v1::GatewayService::NewStub(ConnectTo(address))) {}
+      : address_(address), channel_(ConnectTo(address)), stub_(v1::GatewayService::NewStub(channel_)) {}
 
   absl::StatusOr<v1::ProposeIdeasReply> ProposeIdeas(const v1::ProposeIdeasRequest& request,
                                                      const GatewayCall& call) override {
@@ -55,7 +58,7 @@ class GrpcGatewayClient final : public GatewayClient {
 
   absl::StatusOr<v1::ListModelsReply> ListModels(double seconds) override {
     v1::ListModelsReply reply;
-    absl::Status status = Run({-1, seconds}, [&](grpc::ClientContext* context) {
+    absl::Status status = Run({-1, seconds, nullptr}, [&](grpc::ClientContext* context) {
       return FromGrpc(stub_->ListModels(context, v1::ListModelsRequest(), &reply));
     });
     if (!status.ok()) return status;
@@ -82,7 +85,13 @@ class GrpcGatewayClient final : public GatewayClient {
       if (closed_) return Cancelled("the coordinator is shutting down");
       place = calls_.emplace(call.task_id, &context);
     }
-    absl::Status status = body(&context);
+    absl::Status status;
+    if (call.sent != nullptr && !Connected(call.seconds)) {
+      status = Unavailable("no connection");
+    } else {
+      if (call.sent != nullptr) *call.sent = true;
+      status = body(&context);
+    }
     {
       std::lock_guard lock(mutex_);
       calls_.erase(place);
@@ -97,7 +106,20 @@ class GrpcGatewayClient final : public GatewayClient {
     return status;
   }
 
+  // Whether there is a connection, after a moment's patience where one is being made.
+  bool Connected(double seconds) const {
+    const auto until = std::chrono::system_clock::now() +
+                       std::chrono::milliseconds(static_cast<int64_t>(std::min(seconds, kConnectSeconds) * 1000));
+    grpc_connectivity_state state = channel_->GetState(true);
+    while (state == GRPC_CHANNEL_IDLE || state == GRPC_CHANNEL_CONNECTING) {
+      if (!channel_->WaitForStateChange(state, until)) return false;
+      state = channel_->GetState(true);
+    }
+    return state == GRPC_CHANNEL_READY;
+  }
+
   const std::string address_;
+  const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<v1::GatewayService::Stub> stub_;
   std::mutex mutex_;
   std::multimap<int64_t, grpc::ClientContext*> calls_;  // guarded by mutex_

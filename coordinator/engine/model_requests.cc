@@ -7,6 +7,7 @@
 #include <map>
 
 #include "common/protocol_names.h"
+#include "coordinator/bank/bank.h"
 #include "coordinator/store/blob_store.h"
 #include "coordinator/store/text.h"
 
@@ -14,22 +15,15 @@ namespace warpsmith::engine {
 namespace {
 
 constexpr int kEarlierTurns = 4;
-constexpr size_t kTriedIdeas = 200;
+constexpr int kPatterns = 3;
 
-absl::Status FillCall(store::Transaction& transaction, const store::SearchRecord& search, const queue::Task& task,
-                      v1::CallContext* call) {
+// Models and what they may cost are the planner's to add.
+void FillCall(const store::SearchRecord& search, const queue::Task& task, v1::CallContext* call) {
   call->set_idempotency_key(IdempotencyKey(task));
   call->set_search_id(search.id);
   call->set_round(task.round);
   call->set_seed(task.seed);
   *call->mutable_models() = search.settings.models();
-  WARPSMITH_ASSIGN_OR_RETURN(const v1::Usage usage, store::GetUsage(transaction, search.id));
-  if (search.settings.max_usd() > 0) call->set_max_usd(std::max(1e-6, search.settings.max_usd() - usage.usd()));
-  if (search.settings.max_tokens() > 0) {
-    call->set_max_tokens(
-        std::max<int64_t>(1, search.settings.max_tokens() - usage.input_tokens() - usage.output_tokens()));
-  }
-  return absl::OkStatus();
 }
 
 absl::Status FillContext(store::Transaction& transaction, const store::SearchRecord& search,
@@ -45,6 +39,9 @@ absl::Status FillContext(store::Transaction& transaction, const store::SearchRec
   for (int accepted : search.settings.accepted()) context->add_accepted(static_cast<v1::PrecisionClass>(accepted));
   if (context->accepted().empty()) context->add_accepted(v1::PRECISION_CLASS_FP32);
   context->set_frozen_weights(search.settings.frozen_weights());
+  WARPSMITH_ASSIGN_OR_RETURN(const std::vector<v1::BankPattern> patterns,
+                             bank::Patterns(transaction, search, kPatterns));
+  for (const v1::BankPattern& pattern : patterns) *context->add_patterns() = pattern;
   return absl::OkStatus();
 }
 
@@ -111,7 +108,7 @@ std::string IdempotencyKey(const queue::Task& task) {
 absl::StatusOr<v1::ProposeIdeasRequest> MakeProposeRequest(store::Transaction& transaction,
                                                            const store::SearchRecord& search, const queue::Task& task) {
   v1::ProposeIdeasRequest request;
-  WARPSMITH_RETURN_IF_ERROR(FillCall(transaction, search, task, request.mutable_call()));
+  FillCall(search, task, request.mutable_call());
   WARPSMITH_RETURN_IF_ERROR(FillContext(transaction, search, request.mutable_context()));
   if (!task.parent_id.empty()) {
     WARPSMITH_RETURN_IF_ERROR(FillKernel(transaction, task.parent_id, request.mutable_parent()));
@@ -122,8 +119,11 @@ absl::StatusOr<v1::ProposeIdeasRequest> MakeProposeRequest(store::Transaction& t
   std::map<std::string, double> times;
   times[""] = search.eager_ms;
   for (const store::CandidateRecord& candidate : candidates) times[candidate.id] = candidate.median_ms;
-  for (size_t i = ideas.size() > kTriedIdeas ? ideas.size() - kTriedIdeas : 0; i < ideas.size(); ++i) {
-    *request.add_tried() = Tried(ideas[i], candidates, times[ideas[i].parent_id]);
+  // All of them: the prompts fold what is too long, and say how much.
+  for (const store::IdeaRecord& idea : ideas) {
+    v1::TriedIdea* tried = request.add_tried();
+    *tried = Tried(idea, candidates, times[idea.parent_id]);
+    tried->set_parent_candidate_id(idea.parent_id);
   }
   request.set_count(task.wanted);
   return request;
@@ -133,7 +133,7 @@ absl::StatusOr<v1::ImplementIdeaRequest> MakeImplementRequest(store::Transaction
                                                               const store::SearchRecord& search,
                                                               const queue::Task& task) {
   v1::ImplementIdeaRequest request;
-  WARPSMITH_RETURN_IF_ERROR(FillCall(transaction, search, task, request.mutable_call()));
+  FillCall(search, task, request.mutable_call());
   WARPSMITH_RETURN_IF_ERROR(FillContext(transaction, search, request.mutable_context()));
   WARPSMITH_ASSIGN_OR_RETURN(const store::IdeaRecord idea, store::GetIdea(transaction, task.idea_id));
   *request.mutable_idea() = idea.idea;
@@ -167,7 +167,7 @@ absl::StatusOr<v1::ImplementIdeaRequest> MakeImplementRequest(store::Transaction
 absl::StatusOr<v1::RepairRequest> MakeRepairRequest(store::Transaction& transaction, const store::SearchRecord& search,
                                                     const queue::Task& task) {
   v1::RepairRequest request;
-  WARPSMITH_RETURN_IF_ERROR(FillCall(transaction, search, task, request.mutable_call()));
+  FillCall(search, task, request.mutable_call());
   WARPSMITH_RETURN_IF_ERROR(FillContext(transaction, search, request.mutable_context()));
   WARPSMITH_RETURN_IF_ERROR(FillKernel(transaction, task.candidate_id, request.mutable_failed()));
   if (!task.idea_id.empty()) {

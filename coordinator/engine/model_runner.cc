@@ -1,11 +1,10 @@
 #include "coordinator/engine/model_runner.h"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 
-#include "coordinator/engine/model_requests.h"
+#include "coordinator/store/budgets.h"
 
 namespace warpsmith::engine {
 namespace {
@@ -29,6 +28,8 @@ ModelRunner::ModelRunner(store::Database& database, queue::TaskQueue& queue, Gat
       gateway_(gateway),
       results_(results),
       replies_(database, queue, settings),
+      directory_(gateway, clock),
+      planner_(settings, clock),
       settings_(settings),
       signals_(signals),
       clock_(clock),
@@ -105,6 +106,10 @@ bool ModelRunner::RunOne() {
         claimed,
         queue_.Claim(transaction, owner_,
                      {queue::TaskKind::kPropose, queue::TaskKind::kImplement, queue::TaskKind::kRepair}, "", 1));
+    // What an earlier holder left open is nobody's to settle any more.
+    for (const queue::Task& task : claimed) {
+      WARPSMITH_RETURN_IF_ERROR(store::AbandonReservationsOf(transaction, task.id));
+    }
     return absl::OkStatus();
   });
   if (!status.ok()) {
@@ -155,62 +160,6 @@ absl::Status ModelRunner::Run(const queue::Task& task) {
     default:
       return Internal("the queue handed out a task that is not for models");
   }
-}
-
-absl::Status ModelRunner::RunPropose(const store::SearchRecord& search, const queue::Task& task) {
-  v1::ProposeIdeasRequest request;
-  WARPSMITH_RETURN_IF_ERROR(Persist([&] {
-    return database_.Read([&](store::Transaction& transaction) -> absl::Status {
-      WARPSMITH_ASSIGN_OR_RETURN(request, MakeProposeRequest(transaction, search, task));
-      return absl::OkStatus();
-    });
-  }));
-  WARPSMITH_ASSIGN_OR_RETURN(const v1::ProposeIdeasReply reply,
-                             gateway_.ProposeIdeas(request, {task.id, task.deadline_seconds * 0.95}));
-  return Persist([&] { return replies_.RecordIdeas(task, reply); });
-}
-
-absl::Status ModelRunner::RunImplement(const store::SearchRecord& search, const queue::Task& task) {
-  v1::ImplementIdeaRequest request;
-  const auto make = [&] {
-    return Persist([&] {
-      return database_.Read([&](store::Transaction& transaction) -> absl::Status {
-        WARPSMITH_ASSIGN_OR_RETURN(request, MakeImplementRequest(transaction, search, task));
-        return absl::OkStatus();
-      });
-    });
-  };
-  WARPSMITH_RETURN_IF_ERROR(make());
-  if (!request.indexes().empty()) {
-    WARPSMITH_RETURN_IF_ERROR(gateway_.ImplementIdea(
-        request, {task.id, task.deadline_seconds * 0.95}, [&](const v1::Implementation& implementation) {
-          absl::Status stored = Persist([&] { return replies_.RecordImplementation(task, implementation); });
-          if (stored.ok()) {
-            signals_.TasksAdded();
-            signals_.SearchChanged(task.search_id);
-          }
-          return stored;
-        }));
-    WARPSMITH_RETURN_IF_ERROR(make());
-    if (!request.indexes().empty()) {
-      return FailedPrecondition(
-          fmt::format("the gateway ended its reply without implementation {} of {}", request.indexes(0), task.wanted));
-    }
-  }
-  return Persist([&] { return replies_.RecordEnd(task); });
-}
-
-absl::Status ModelRunner::RunRepair(const store::SearchRecord& search, const queue::Task& task) {
-  v1::RepairRequest request;
-  WARPSMITH_RETURN_IF_ERROR(Persist([&] {
-    return database_.Read([&](store::Transaction& transaction) -> absl::Status {
-      WARPSMITH_ASSIGN_OR_RETURN(request, MakeRepairRequest(transaction, search, task));
-      return absl::OkStatus();
-    });
-  }));
-  WARPSMITH_ASSIGN_OR_RETURN(const v1::Implementation reply,
-                             gateway_.Repair(request, {task.id, task.deadline_seconds * 0.95}));
-  return Persist([&] { return replies_.RecordRepair(task, reply); });
 }
 
 void ModelRunner::Settle(const queue::Task& task, const absl::Status& status) {

@@ -1,5 +1,7 @@
 // Runs propose, implement and repair tasks: leases them to this coordinator's boot and calls the gateway from a few
-// threads. A gateway that cannot be reached costs a task nothing but time; other errors are failures of the task.
+// threads, each call within what was reserved for it (call_planner.h). A gateway that cannot be reached costs a task
+// nothing but time; other errors are failures of the task. A call that was sent and of whose cost nothing was heard is
+// charged with the whole of its reservation.
 // Threading: its own threads; Wake, Cancel and RenewLeases from any.
 #ifndef WARPSMITH_COORDINATOR_ENGINE_MODEL_RUNNER_H_
 #define WARPSMITH_COORDINATOR_ENGINE_MODEL_RUNNER_H_
@@ -12,7 +14,9 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "coordinator/engine/call_planner.h"
 #include "coordinator/engine/gateway_client.h"
+#include "coordinator/engine/model_directory.h"
 #include "coordinator/engine/reply_recorder.h"
 #include "coordinator/engine/result_recorder.h"
 #include "coordinator/engine/signals.h"
@@ -38,6 +42,12 @@ class ModelRunner {
   absl::Status RunPropose(const store::SearchRecord& search, const queue::Task& task);
   absl::Status RunImplement(const store::SearchRecord& search, const queue::Task& task);
   absl::Status RunRepair(const store::SearchRecord& search, const queue::Task& task);
+  absl::StatusOr<CallPlan> Plan(const store::SearchRecord& search, const queue::Task& task, const CallNeed& need);
+  absl::Status Refuse(const queue::Task& task, const Refusal& refusal);
+  absl::StatusOr<v1::ProposeIdeasReply> Propose(const queue::Task& task, v1::ProposeIdeasRequest request,
+                                                const CallPlan& plan);
+  // After a call that failed: its recorded calls are settled, or all of it where more may have been spent.
+  absl::Status Charge(const CallOfTask& call, const absl::Status& failure, bool sent);
   void Settle(const queue::Task& task, const absl::Status& status);
   // Repeats what the database was not there for, until it is or the runner stops.
   absl::Status Persist(const std::function<absl::Status()>& write);
@@ -48,6 +58,8 @@ class ModelRunner {
   GatewayClient& gateway_;
   ResultRecorder& results_;
   ReplyRecorder replies_;
+  ModelDirectory directory_;
+  const CallPlanner planner_;
   const EngineSettings settings_;
   Signals& signals_;
   Clock& clock_;

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <map>
 
+#include "common/hash.h"
+#include "coordinator/engine/candidate_intake.h"
 #include "coordinator/engine/narrator.h"
 #include "coordinator/store/text.h"
 
@@ -48,6 +50,17 @@ double EagerOf(const v1::IntakeResult& intake) {
     if (baseline.name() == "eager" && Positive(baseline.median_ms())) return baseline.median_ms();
   }
   return 0;
+}
+
+// What two searches must share for one's verdicts to be the other's. The problem's id covers its source, mode and
+// tolerance. Empty where the harness does not say its revision.
+std::string ReuseKey(const store::SearchRecord& search, const v1::DeviceDescription& device,
+                     const std::string& harness_rev) {
+  if (harness_rev.empty()) return "";
+  std::set<int> accepted(search.settings.accepted().begin(), search.settings.accepted().end());
+  if (accepted.empty()) accepted.insert(v1::PRECISION_CLASS_FP32);
+  return Sha256Hex(fmt::format("{}/{}/{}/{}/{}/{}", search.problem_id, device.device_class(), device.emulated(),
+                               fmt::join(accepted, ","), search.settings.frozen_weights(), harness_rev));
 }
 
 bool TryAgain(const absl::Status& status) {
@@ -168,13 +181,29 @@ absl::Status ResultRecorder::RecordEvaluation(store::Transaction& transaction, c
           "evaluation_insert",
           {task.id, task.epoch, task.search_id, task.candidate_id, task.stage, outcome, reason, median_ms, spread,
            ratio, store::CleanLine(evaluation.timing().device_name(), 200), evaluation.timing().emulated(),
-           store::CleanLine(result.worker_id, 200), gpu_seconds, seconds, store::Bytes{body}}));
+           store::CleanLine(result.worker_id, 200), gpu_seconds, seconds, store::Bytes{body},
+           store::CleanLine(evaluation.harness_rev(), 40), store::CleanLine(evaluation.judge_rev(), 40)}));
   if (inserted.empty()) return absl::OkStatus();
   WARPSMITH_RETURN_IF_ERROR(transaction
                                 .Execute("candidate_set_result", {task.candidate_id, inserted[0].Int("id"), outcome,
                                                                   reason, store::CleanText(evaluation.message(), 1000),
                                                                   median_ms, spread, log_ratio, ratio})
                                 .status());
+  if (evaluation.outcome() == v1::OUTCOME_PLAN_ERROR || evaluation.outcome() == v1::OUTCOME_COMPILE_ERROR) {
+    // A name may be what was wrong: those that wait for this one under other names are judged by themselves.
+    WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet released,
+                               transaction.Execute("candidate_release_renamed", {task.candidate_id}));
+    for (const store::Row row : released) {
+      WARPSMITH_RETURN_IF_ERROR(PlaceCandidate(transaction, queue_, executor_.settings(), search,
+                                               {row.Text("id"), static_cast<int>(row.Int("round")),
+                                                row.Text("normalized_sha256"), row.Text("renamed_sha256")}));
+    }
+  }
+  const std::string cubin = store::CleanLine(
+      evaluation.cubin_sha256().empty() ? evaluation.compile().artifact_sha256() : evaluation.cubin_sha256(), 64);
+  if (!cubin.empty()) {
+    WARPSMITH_RETURN_IF_ERROR(transaction.Execute("candidate_set_cubin", {task.candidate_id, cubin}).status());
+  }
   WARPSMITH_RETURN_IF_ERROR(transaction.Execute("candidate_copy_result", {task.candidate_id}).status());
   return transaction.Execute("search_refresh_best", {task.search_id}).status();
 }
@@ -203,13 +232,18 @@ absl::Status ResultRecorder::RecordIntake(store::Transaction& transaction, const
   const std::string device = result.device.SerializeAsString();
   const std::string family = store::CleanLine(signature.operator_family(), 80);
   search.eager_ms = EagerOf(intake);
+  std::string harness_rev;
+  for (const v1::Baseline& baseline : intake.baselines()) {
+    if (harness_rev.empty()) harness_rev = store::CleanLine(baseline.harness_rev(), 40);
+  }
   WARPSMITH_RETURN_IF_ERROR(
       transaction.Execute("problem_set_signature", {search.problem_id, store::Bytes{body}, family}).status());
   WARPSMITH_ASSIGN_OR_RETURN(
       const store::ResultSet started,
-      transaction.Execute("search_start", {search.id, store::Bytes{body}, family, store::Bytes{device},
-                                           store::CleanLine(result.device.device_class(), 200),
-                                           result.device.emulated(), search.eager_ms}));
+      transaction.Execute("search_start",
+                          {search.id, store::Bytes{body}, family, store::Bytes{device},
+                           store::CleanLine(result.device.device_class(), 200), result.device.emulated(),
+                           search.eager_ms, ReuseKey(search, result.device, harness_rev), harness_rev}));
   if (started.empty()) return absl::OkStatus();
   for (const v1::Baseline& baseline : intake.baselines()) {
     const std::string baseline_body = baseline.SerializeAsString();

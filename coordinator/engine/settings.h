@@ -1,4 +1,4 @@
-// What an operator can set about the engine. Plain data. Units: seconds.
+// What an operator can set about the engine. Plain data. Units: seconds, US dollars.
 #ifndef WARPSMITH_COORDINATOR_ENGINE_SETTINGS_H_
 #define WARPSMITH_COORDINATOR_ENGINE_SETTINGS_H_
 
@@ -11,7 +11,8 @@ struct EngineSettings {
   double propose_deadline_seconds = 600;
   double implement_deadline_seconds = 1200;
   double repair_deadline_seconds = 600;
-  int model_threads = 8;  // calls to the gateway at once
+  int model_threads = 8;       // calls to the gateway at once
+  double max_usd_per_day = 0;  // for models, over all searches, a UTC day; 0: no limit
 };
 
 }  // namespace warpsmith::engine

@@ -1,5 +1,7 @@
 #include "coordinator/engine/snapshot_builder.h"
 
+#include "coordinator/store/budgets.h"
+
 namespace warpsmith::engine {
 namespace {
 
@@ -62,12 +64,13 @@ absl::StatusOr<search::Snapshot> BuildSnapshot(store::Transaction& transaction, 
     view.index = candidate.index;
     view.repair_attempt = candidate.repair_attempt;
     // The same program as an earlier candidate: nothing to repair, confirm or branch from that the first one is not.
-    const bool duplicate = !candidate.duplicate_of.empty();
+    const bool duplicate = !candidate.duplicate_of.empty() && !candidate.reused;
     view.state = duplicate ? search::CandidateState::kRejected : StateOf(candidate.state);
     view.outcome = candidate.outcome;
     view.median_ms = candidate.median_ms;
     view.spread = candidate.spread;
     view.log_ratio = candidate.log_ratio;
+    view.twin_of = candidate.twin_of;
     view.reason = duplicate ? "duplicate" : candidate.state == "rejected" ? candidate.reject_reason : candidate.reason;
   }
 
@@ -96,8 +99,13 @@ absl::StatusOr<search::Snapshot> BuildSnapshot(store::Transaction& transaction, 
   }
 
   WARPSMITH_ASSIGN_OR_RETURN(const v1::Usage usage, store::GetUsage(transaction, record.id));
-  snapshot.usage = {usage.usd(), usage.input_tokens() + usage.output_tokens(), usage.gpu_seconds(),
-                    usage.model_calls()};
+  snapshot.usage.usd = usage.usd();
+  snapshot.usage.tokens = usage.input_tokens() + usage.output_tokens() + usage.abandoned_tokens();
+  snapshot.usage.gpu_seconds = usage.gpu_seconds();
+  snapshot.usage.model_calls = usage.model_calls();
+  WARPSMITH_ASSIGN_OR_RETURN(const std::vector<store::Budget> budgets,
+                             store::GetBudgets(transaction, "", "", record.id));
+  for (const store::Budget& budget : budgets) snapshot.usage.calls_refused = budget.spent;
 
   if (!record.operator_family.empty() && record.operator_family != "other") {
     WARPSMITH_ASSIGN_OR_RETURN(

@@ -45,6 +45,8 @@ Budget::Budget(const SnapshotIndex& index, const Capacity& capacity) : capacity_
   calls_affordable_ = std::min(Affordable(values.max_usd, usage.usd, usage.model_calls, open_calls),
                                Affordable(static_cast<double>(values.max_tokens), static_cast<double>(usage.tokens),
                                           usage.model_calls, open_calls));
+  // A reservation was refused: what the means still promise cannot be had.
+  if (usage.calls_refused) calls_affordable_ = 0;
   evaluations_affordable_ = Affordable(values.max_gpu_hours * 3600, usage.gpu_seconds, evaluated, open_evaluations);
 }
 

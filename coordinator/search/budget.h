@@ -1,5 +1,6 @@
-// What a decision may still spend. Open calls count as if they cost the mean of those before, so that calls in flight
-// cannot carry a search past its limit by more than the difference between calls.
+// What a decision may still spend. Open calls count as if they cost the mean of those before, so that a search plans no
+// more than it can pay for. The limit itself is kept by the reservations that are made before each call; once one of
+// them was refused for good (UsageView::calls_refused), nothing more is planned.
 // Threading: one decision's own.
 #ifndef WARPSMITH_COORDINATOR_SEARCH_BUDGET_H_
 #define WARPSMITH_COORDINATOR_SEARCH_BUDGET_H_

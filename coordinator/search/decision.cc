@@ -106,7 +106,7 @@ std::string SnapshotHash(const Snapshot& s) {
                     v.round_close_share,
                     v.confirm};
   json["round"] = {s.round, s.round_started_us};
-  json["usage"] = {s.usage.usd, s.usage.tokens, s.usage.gpu_seconds, s.usage.model_calls};
+  json["usage"] = {s.usage.usd, s.usage.tokens, s.usage.gpu_seconds, s.usage.model_calls, s.usage.calls_refused};
   json["candidates"] = SortedTexts(s.candidates, [](const CandidateView& c) -> Json {
     return {c.id,
             c.idea_id,
@@ -120,7 +120,8 @@ std::string SnapshotHash(const Snapshot& s) {
             c.median_ms,
             c.spread,
             c.log_ratio,
-            c.reason};
+            c.reason,
+            c.twin_of};
   });
   json["ideas"] = SortedTexts(s.ideas, [](const IdeaView& i) -> Json {
     return {i.id, i.parent_id, i.category, i.title, i.origin, i.round, i.requested, i.delivered, i.operator_injected};

@@ -85,7 +85,9 @@ std::vector<Action> RoundStrategy::Next(const Snapshot& snapshot, uint64_t /*dec
   const SnapshotIndex index(snapshot);
   Budget budget(index, capacity);
   const int round = std::max(1, snapshot.round);
-  if (round > snapshot.values.rounds) return End(index, &budget, "rounds");
+  if (round > snapshot.values.rounds) {
+    return End(index, &budget, snapshot.usage.calls_refused ? "budget" : "rounds");
+  }
   const double elapsed = static_cast<double>(now_us - snapshot.round_started_us) * 1e-6;
   const bool past_deadline = elapsed >= snapshot.values.round_deadline_seconds;
   if (!index.RoundStarted(round)) return Open(index, &budget, seed, past_deadline);

@@ -20,6 +20,12 @@ absl::Status CheckLimit(const char* field, double value) {
   return InvalidArgument(fmt::format("settings.{} is {}; give 0 (no limit) or a positive number", field, value));
 }
 
+absl::Status CheckWeight(const std::string& name, double weight) {
+  if (!name.empty() && std::isfinite(weight) && weight >= 0 && weight <= 1e6) return absl::OkStatus();
+  return InvalidArgument(
+      fmt::format("settings.model_split[\"{}\"] is {}; give a model's name a weight from 0 to 1000000", name, weight));
+}
+
 }  // namespace
 
 absl::StatusOr<SearchValues> ResolveSettings(const v1::SearchSettings& settings) {
@@ -69,6 +75,22 @@ absl::StatusOr<SearchValues> ResolveSettings(const v1::SearchSettings& settings)
   if (!(values.round_close_share > 0 && values.round_close_share <= 1)) {
     return InvalidArgument(
         fmt::format("settings.round_close_share is {}; give a number above 0, to 1", values.round_close_share));
+  }
+  if (!settings.model_choice().empty()) values.model_choice = settings.model_choice();
+  if (values.model_choice != "bandit" && values.model_choice != "fixed_split") {
+    return InvalidArgument(
+        fmt::format("settings.model_choice is \"{}\"; there are bandit and fixed_split", values.model_choice));
+  }
+  if (values.model_choice == "bandit" && !settings.model_split().empty()) {
+    return InvalidArgument("settings.model_split is for settings.model_choice fixed_split; set that, or leave it out");
+  }
+  double weights = 0;
+  for (const auto& [name, weight] : settings.model_split()) {
+    WARPSMITH_RETURN_IF_ERROR(CheckWeight(name, weight));
+    weights += weight;
+  }
+  if (!settings.model_split().empty() && weights <= 0) {
+    return InvalidArgument("settings.model_split has no weight above 0; give at least one model a positive weight");
   }
   return values;
 }

@@ -24,7 +24,8 @@ struct SearchValues {
   int stop_after_rounds_without_gain = 0;  // 0: never
   double round_deadline_seconds = 1800;
   double round_close_share = 0.9;
-  int confirm = 3;  // best candidates measured again before the search ends; 0: none
+  std::string model_choice = "bandit";  // or fixed_split
+  int confirm = 3;                      // best candidates measured again before the search ends; 0: none
 };
 
 absl::StatusOr<SearchValues> ResolveSettings(const v1::SearchSettings& settings);

@@ -28,6 +28,7 @@ struct CandidateView {
   double spread = 0;     // interquartile range over median
   double log_ratio = 0;  // log(anchor or eager / candidate): comparable between devices; larger is faster
   std::string reason;
+  std::string twin_of;  // the earlier candidate, of this search or another, that compiled to the same cubin
 };
 
 struct IdeaView {
@@ -66,6 +67,7 @@ struct UsageView {
   int64_t tokens = 0;  // in and out
   double gpu_seconds = 0;
   int model_calls = 0;
+  bool calls_refused = false;  // not even the cheapest call fits into the budget any more
 };
 
 // A kernel of the bank, best first: a candidate of another search, for the same operator family.

@@ -110,8 +110,14 @@ const CandidateView* SnapshotIndex::FindCandidate(const std::string& id) const {
 
 std::string SnapshotIndex::Lineage(const CandidateView& candidate) const {
   const CandidateView* at = &candidate;
-  // Each step goes up one candidate, so a longer walk means a cycle in the data.
-  for (size_t step = 0; step <= candidates_.size(); ++step) {
+  // Each step goes up one candidate or over to a twin, so a longer walk means a cycle in the data.
+  for (size_t step = 0; step <= 2 * candidates_.size(); ++step) {
+    if (!at->twin_of.empty()) {
+      const CandidateView* twin = FindCandidate(at->twin_of);
+      if (twin == nullptr) return at->twin_of;
+      at = twin;
+      continue;
+    }
     if (at->idea_id.empty()) return at->id;
     const CandidateView* parent = FindCandidate(at->parent_id);
     if (parent == nullptr) return at->idea_id;

@@ -39,7 +39,8 @@ class SnapshotIndex {
   const std::vector<const TaskView*>& tasks() const { return tasks_; }
 
   const CandidateView* FindCandidate(const std::string& id) const;
-  // The first idea of the chain that led to the candidate; its own id for an injected kernel.
+  // The first idea of the chain that led to the candidate; its own id for an injected kernel. A twin (the same cubin as
+  // an earlier candidate) belongs to that one's lineage: it brings nothing new to a round's choice of parents.
   std::string Lineage(const CandidateView& candidate) const;
   int Children(const std::string& candidate_id) const;  // ideas proposed for it
   bool Exhausted(const std::string& parent_id) const { return exhausted_.count(parent_id) != 0; }

@@ -31,6 +31,8 @@ CandidateRecord CandidateFromRow(const Row& row) {
   record.parent_id = row.Text("parent_id");
   record.repair_of = row.Text("repair_of");
   record.duplicate_of = row.Text("duplicate_of");
+  record.twin_of = row.Text("twin_of");
+  record.reused = row.Bool("reused");
   record.round = static_cast<int>(row.Int("round"));
   record.index = static_cast<int>(row.Int("idx"));
   record.repair_attempt = static_cast<int>(row.Int("repair_attempt"));
@@ -85,6 +87,7 @@ absl::StatusOr<SearchRecord> GetSearch(Transaction& transaction, const std::stri
   record.device_class = row.Text("device_class");
   record.emulated = row.Bool("emulated");
   record.operator_family = row.Text("operator_family");
+  record.reuse_key = row.Text("reuse_key");
   record.eager_ms = row.Double("eager_ms");
   record.round = static_cast<int>(row.Int("round"));
   record.decision_seq = row.Int("decision_seq");
@@ -143,6 +146,10 @@ absl::StatusOr<v1::Usage> GetUsage(Transaction& transaction, const std::string& 
   usage.set_output_tokens(rows[0].Int("output_tokens"));
   usage.set_gpu_seconds(rows[0].Double("gpu_seconds"));
   usage.set_model_calls(static_cast<int>(rows[0].Int("calls")));
+  usage.set_abandoned_usd(rows[0].Double("lost_usd"));
+  usage.set_abandoned_tokens(rows[0].Int("lost_tokens"));
+  usage.set_reserved_usd(rows[0].Double("open_usd"));
+  usage.set_reserved_tokens(rows[0].Int("open_tokens"));
   return usage;
 }
 

@@ -31,7 +31,8 @@ struct SearchRecord {
   std::string device_class;
   bool emulated = false;
   std::string operator_family;
-  double eager_ms = 0;  // PyTorch's default time; 0: not known
+  std::string reuse_key;  // searches with the same one judge alike; empty: not known
+  double eager_ms = 0;    // PyTorch's default time; 0: not known
   int round = 0;
   int64_t decision_seq = 0;
   std::string best_candidate_id;
@@ -52,7 +53,8 @@ struct IdeaRecord {
 };
 
 struct CandidateRecord {
-  std::string id, search_id, idea_id, parent_id, repair_of, duplicate_of;
+  std::string id, search_id, idea_id, parent_id, repair_of, duplicate_of, twin_of;
+  bool reused = false;  // duplicate_of is another search's
   int round = 1;
   int index = 0;
   int repair_attempt = 0;

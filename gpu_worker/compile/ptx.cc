@@ -165,15 +165,15 @@ PtxModule ReadPtx(std::string_view text) {
   PtxWrites writes;
   std::vector<Function> functions(1);  // the first holds what stands before any function
   for (PtxTokens& statement : SplitPtx(text)) {
-    bool header = false, global = false;
+    bool header = false, variable = false;
     for (std::string_view token : statement) {
       if (token[0] != '.') break;
       header |= token == ".entry" || token == ".func";
-      global |= token == ".global";
+      variable |= IsPtxVariableSpace(token);
     }
     if (header) {
       functions.push_back(ReadHeader(statement));
-    } else if (global) {
+    } else if (variable) {
       writes.Declare(statement);
     } else {
       functions.back().body.push_back(std::move(statement));

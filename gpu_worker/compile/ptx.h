@@ -22,8 +22,8 @@ struct PtxEntry {
 
 struct PtxModule {
   std::vector<PtxEntry> entries;
-  // Variables in global memory that an instruction writes, or whose address goes where writes cannot be followed.
-  // Constant tables and the strings of printf and assert are not among them.
+  // Variables in global or constant memory that an instruction writes, or whose address goes where writes cannot be
+  // followed. Constant tables and the strings of printf and assert are not among them.
   std::vector<std::string> writable_variables;
 };
 

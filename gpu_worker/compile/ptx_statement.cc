@@ -57,6 +57,8 @@ size_t LineDirectiveLength(const PtxTokens& tokens, size_t at) {
 
 bool IsPtxWord(std::string_view token) { return !token.empty() && IsWordCharacter(token[0]); }
 
+bool IsPtxVariableSpace(std::string_view token) { return token == ".global" || token == ".const"; }
+
 std::vector<PtxTokens> SplitPtx(std::string_view text) {
   PtxTokens tokens = Tokenize(text);
   std::vector<PtxTokens> statements;

@@ -20,6 +20,9 @@ std::vector<PtxTokens> SplitOperands(const PtxTokens& tokens, size_t begin);
 
 bool IsPtxWord(std::string_view token);
 
+// ".global" or ".const": the state spaces of module variables.
+bool IsPtxVariableSpace(std::string_view token);
+
 }  // namespace warpsmith::compile
 
 #endif  // WARPSMITH_GPU_WORKER_COMPILE_PTX_STATEMENT_H_

@@ -39,13 +39,15 @@ void PtxWrites::MarkWritable(const Variables& variables) { writable_.insert(vari
 
 void PtxWrites::Declare(const PtxTokens& statement) {
   size_t at = 0;
-  while (at < statement.size() && statement[at] != ".global") ++at;
+  while (at < statement.size() && !IsPtxVariableSpace(statement[at])) ++at;
   for (++at; at < statement.size(); ++at) {  // attributes and type
     std::string_view token = statement[at];
     if (token == ".align") {
       ++at;
     } else if (token == ".attribute") {
       while (at < statement.size() && statement[at] != ")") ++at;
+    } else if (token == "[") {  // the bank of old constants
+      while (at < statement.size() && statement[at] != "]") ++at;
     } else if (token[0] != '.') {
       break;
     }
@@ -71,12 +73,12 @@ bool PtxWrites::Step(const PtxTokens& statement) {
   if (!statement.empty() && statement[0] == "@") at = statement.size() > 1 && statement[1] == "!" ? 3 : 2;
   if (at >= statement.size()) return false;
   std::string_view opcode = statement[at];
-  if (opcode[0] == '.' && opcode != ".global") {
+  if (opcode[0] == '.' && !IsPtxVariableSpace(opcode)) {
     // Declarations and hints, but for tables of addresses that branches use.
     MarkWritable(Mentioned(statement));
     return false;
   }
-  if (opcode == ".global") return false;
+  if (IsPtxVariableSpace(opcode)) return false;
   std::string_view base = BaseOf(opcode);
   std::vector<PtxTokens> operands = SplitOperands(statement, at + 1);
   Variables sources;

@@ -1,4 +1,6 @@
-// Follows the addresses of module variables through PTX code to find those that may be written.
+// Follows the addresses of module variables through PTX code to find those that may be written. Constant memory has no
+// instruction that stores to it, but inline PTX can take a constant's address, as an address of global memory or a
+// generic one, and store there; where the hardware lets that pass, it is state like any other.
 // The analysis ignores the order of instructions: a register that ever holds an address derived from a variable counts
 // as such everywhere in its function. So it can call a variable writable that is not, never the other way round.
 // Threading: one analysis a thread. Source: the PTX ISA's instruction chapters.
@@ -17,7 +19,7 @@ namespace warpsmith::compile {
 
 class PtxWrites {
  public:
-  // `.global` declarations, wherever they stand.
+  // `.global` and `.const` declarations, wherever they stand.
   void Declare(const PtxTokens& statement);
   // A function that has a body. printf and assert are known to read their arguments only, unless they are defined anew.
   void Define(std::string_view function);

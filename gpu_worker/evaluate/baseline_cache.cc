@@ -31,7 +31,8 @@ std::optional<std::vector<v1::Baseline>> BaselineCache::Load(const BaselineKey& 
   for (const Json& entry : *list) {
     v1::Baseline& baseline = baselines.emplace_back();
     if (!google::protobuf::util::JsonStringToMessage(entry.dump(), &baseline).ok()) return std::nullopt;
-    if (!(baseline.median_ms() > 0)) return std::nullopt;
+    // One that cannot be had here has a reason in the place of a time; it would not be had the next time either.
+    if (!(baseline.median_ms() > 0) && baseline.skipped_reason().empty()) return std::nullopt;
   }
   return baselines;
 }

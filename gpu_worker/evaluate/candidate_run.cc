@@ -86,7 +86,6 @@ absl::Status CandidateRun::Prepare() {
     }
     absl::StatusOr<std::unique_ptr<executor::Executor>> started = parts_.executors.Start(incumbent);
     if (started.ok()) {
-      parts_.quiet.CountStart();
       incumbent_ = *std::move(started);
     } else {
       incumbent_error_ = Message(started.status());
@@ -96,7 +95,6 @@ absl::Status CandidateRun::Prepare() {
   spec.plan = job_.candidate.plan;
   spec.address_space_bytes = parts_.options.candidate_memory_bytes;
   WARPSMITH_ASSIGN_OR_RETURN(executor_, parts_.executors.Start(spec));
-  parts_.quiet.CountStart();
   return absl::OkStatus();
 }
 
@@ -152,6 +150,7 @@ absl::StatusOr<bool> CandidateRun::ScreenAndValidate(std::stop_token stop, v1::T
   if (!passed) return false;
   WARPSMITH_RETURN_IF_ERROR(validation_->BeginTimed(/*poison=*/true, /*new_inputs=*/false));
   WARPSMITH_ASSIGN_OR_RETURN(passed, measurement_->Screen(timing, evaluation));
+  parts_.quiet.End();
   if (!passed) return false;
   const bool behind = !confirming() && measurement_->MuchSlowerThan(job_.request.incumbent_ms, timing);
   WARPSMITH_ASSIGN_OR_RETURN(passed, validation_->JudgeTimed(evaluation));
@@ -169,7 +168,9 @@ absl::StatusOr<bool> CandidateRun::ScreenAndValidate(std::stop_token stop, v1::T
 absl::StatusOr<bool> CandidateRun::MeasureAndConfirm(v1::Timing& timing, v1::Evaluation& evaluation) {
   // Slots of their own keep their inputs; what the trials did to the module's tensors is undone for them.
   WARPSMITH_RETURN_IF_ERROR(validation_->BeginTimed(/*poison=*/false, /*new_inputs=*/!layout_.dedicated));
+  BeginQuiet();
   WARPSMITH_ASSIGN_OR_RETURN(bool passed, measurement_->Measure(timing, evaluation));
+  if (!confirming()) parts_.quiet.End();
   if (!passed) {
     // A wrong output of these launches says more than a strange time.
     if (emulated() || evaluation.outcome() != v1::OUTCOME_SUSPICIOUS) return false;

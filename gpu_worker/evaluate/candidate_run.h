@@ -77,7 +77,7 @@ class CandidateRun {
   absl::StatusOr<bool> ScreenAndValidate(std::stop_token stop, v1::Timing& timing, v1::Evaluation& evaluation);
   absl::StatusOr<bool> MeasureAndConfirm(v1::Timing& timing, v1::Evaluation& evaluation);
   absl::Status TakeAnchor(Anchor& anchor, v1::Timing& timing);
-  // Waits for processes that are being made ready.
+  // Until processes that are being made ready stand still.
   void BeginQuiet();
   absl::Status Quiesce();
   void Profile(const v1::Timing& timing, v1::Evaluation& evaluation);

@@ -6,17 +6,17 @@
 
 #include "gpu_worker/evaluate/flags.h"
 #include "gpu_worker/measure/bootstrap.h"
-#include "gpu_worker/measure/statistics.h"
+#include "gpu_worker/measure/location.h"
 
 namespace warpsmith::evaluate {
 namespace {
 
 using Rounds = std::vector<std::vector<double>>;
 
-double MedianOf(const Rounds& rounds) {
+double FigureOf(const Rounds& rounds) {
   std::vector<double> all;
   for (const std::vector<double>& round : rounds) all.insert(all.end(), round.begin(), round.end());
-  return measure::Summarize(std::move(all)).median;
+  return measure::Location(std::move(all)).value();
 }
 
 }  // namespace
@@ -40,7 +40,8 @@ executor::TimeRequest Confirmation::Request(double each_ms) const {
   request.slots = validation_.layout().timing;
   request.warmups = 1;  // another process had the device
   double fit = ChunkSeconds() * 1e3 / std::max(each_ms, 1e-6);
-  request.samples = std::clamp(static_cast<int>(std::min(fit, 1e6)), options_.fewest_samples, options_.most_samples);
+  request.samples = std::clamp(static_cast<int>(std::min(fit, 1e6)), options_.fewest_samples,
+                               coarse_ ? options_.most_coarse_samples : options_.most_samples);
   request.samples = std::max(request.samples, static_cast<int>(request.slots.size()));
   request.limit_seconds = validation_.RunLimit(request.warmups + request.samples);
   return request;
@@ -88,6 +89,7 @@ absl::StatusOr<bool> Confirmation::TakeRound(Round& round, v1::Confirmation& con
 absl::StatusOr<bool> Confirmation::Run(v1::Timing& timing, uint64_t seed, v1::Confirmation& confirmation,
                                        v1::Evaluation& evaluation) {
   candidate_ms_ = timing.median_ms();
+  coarse_ = measure::Location({timing.sample_ms().begin(), timing.sample_ms().end()}).coarse();
   Rounds candidate, reference, incumbent;
   while (static_cast<int>(candidate.size()) < options_.rounds) {
     gate_.Begin();
@@ -120,14 +122,14 @@ absl::StatusOr<bool> Confirmation::Run(v1::Timing& timing, uint64_t seed, v1::Co
     confirmation.set_ratio_to_incumbent(interval.value);
     confirmation.set_incumbent_low(interval.low);
     confirmation.set_incumbent_high(interval.high);
-    confirmation.set_incumbent_ms(MedianOf(incumbent));
+    confirmation.set_incumbent_ms(FigureOf(incumbent));
   }
   confirmation.set_rounds(static_cast<int>(candidate.size()));
   int samples = 0;
   for (const std::vector<double>& round : candidate) samples += static_cast<int>(round.size());
   confirmation.set_samples(samples);
-  confirmation.set_candidate_ms(MedianOf(candidate));
-  confirmation.set_reference_ms(MedianOf(reference));
+  confirmation.set_candidate_ms(FigureOf(candidate));
+  confirmation.set_reference_ms(FigureOf(reference));
   return true;
 }
 

@@ -23,6 +23,7 @@ struct ConfirmationOptions {
   double batch_seconds = 0.5;  // for the parent's clock
   int fewest_samples = 3;      // of each in each half of a round
   int most_samples = 25;
+  int most_coarse_samples = 150;  // where the clock's ticks are coarse beside the time
 };
 
 class Confirmation {
@@ -53,6 +54,7 @@ class Confirmation {
   reference::Oracle& oracle_;
   Validation& validation_;
   ThrottleGate& gate_;
+  bool coarse_ = false;
   double candidate_ms_ = 0;
 };
 

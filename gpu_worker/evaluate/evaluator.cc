@@ -48,7 +48,7 @@ Evaluator::Evaluator(EvaluatorOptions options, compile::Compiler& compiler, exec
       oracle_(oracle),
       clock_(clock),
       services_(std::move(services)),
-      quiet_(executors, options_.device.emulated() ? 0 : options_.refill_every),
+      quiet_(executors, /*enabled=*/!options_.device.emulated()),
       slices_(options_.slice_candidates, options_.slice_age, clock,
               options_.entropy ? options_.entropy : SystemEntropy()) {}
 
@@ -203,7 +203,7 @@ absl::Status Evaluator::TakeTurnAndRun(const EvaluateRequest& request, const Bui
     CandidateRun run(parts, job, stages);
     status = run.Run(stop, anchor_, evaluation);
   }  // the executor ends before the next one's turn
-  quiet_.EndTurn(turn_.waiting() > 0);
+  quiet_.End();
   if (!status.ok()) slices_.End();  // the oracle may have been restarted
   status = NoteEnd(std::move(status), evaluation);
   if (!incumbent_error.empty()) evaluation.mutable_confirmation()->set_incumbent_error(incumbent_error);
@@ -242,7 +242,7 @@ absl::Status Evaluator::AddBaselines(const std::string& name, const std::string&
   if (!baselines && effort == BaselineEffort::kAll) {
     quiet_.Begin();
     auto timed = oracle_.Baselines(name, source, settings, {std::begin(kBaselines), std::end(kBaselines)});
-    quiet_.EndTurn(/*others_wait=*/false);
+    quiet_.End();
     WARPSMITH_RETURN_IF_ERROR(timed.status());
     if (services_.baselines != nullptr) services_.baselines->Store(key, *timed);
     baselines = *std::move(timed);
@@ -254,7 +254,7 @@ absl::Status Evaluator::AddBaselines(const std::string& name, const std::string&
     auto same = std::find_if(list->begin(), list->end(),
                              [&](const v1::Baseline& other) { return other.name() == baseline.name(); });
     if (same != list->end()) {
-      *same = std::move(baseline);
+      if (baseline.median_ms() > 0 || same->median_ms() <= 0) *same = std::move(baseline);
     } else {
       *list->Add() = std::move(baseline);
     }

@@ -50,7 +50,6 @@ struct EvaluatorOptions {
   int plain_trials = 5;
   int slice_candidates = 32;  // on a GPU: how many meet the same inputs
   Duration slice_age = std::chrono::minutes(5);
-  int refill_every = 7;  // on a GPU: executors started before new ones are made ready, while candidates wait
   MeasurementOptions measurement;
   ConfirmationOptions confirmation;
   Entropy entropy;  // unset: the system's

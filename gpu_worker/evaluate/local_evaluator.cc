@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <thread>
 
 #include "common/file.h"
 #include "common/log.h"
@@ -21,7 +22,6 @@
 namespace warpsmith::evaluate {
 namespace {
 
-constexpr int64_t kLargeGpuBytes = int64_t{64} << 30;
 constexpr double kEmulatedSeconds = 0.4;
 
 absl::Status CreateFolder(const std::filesystem::path& folder) {
@@ -31,8 +31,9 @@ absl::Status CreateFolder(const std::filesystem::path& folder) {
   return FailedPrecondition(fmt::format("cannot create the cache folder {}: {}", folder.string(), error.message()));
 }
 
-// Idle children each hold a context of half a gigabyte.
-int IdleExecutors(const cuda::GpuReport& gpu) { return gpu.device.memory_bytes >= kLargeGpuBytes ? 8 : 4; }
+executor::RefillLimits Refill(const cuda::GpuReport& gpu) {
+  return executor::RefillLimits::ForGpu(gpu.device.memory_bytes, static_cast<int>(std::thread::hardware_concurrency()));
+}
 
 EvaluatorOptions EmulatedOptions(const LocalEvaluatorOptions& local) {
   EvaluatorOptions options;
@@ -59,7 +60,6 @@ EvaluatorOptions GpuOptions(const LocalEvaluatorOptions& local, const cuda::GpuR
   options.measurement = MeasurementOptions::ForGpu();
   if (local.measure_seconds > 0) options.measurement.max_seconds = local.measure_seconds;
   options.anchor_seconds = 0.05;
-  options.refill_every = IdleExecutors(gpu) - 1;
   return options;
 }
 
@@ -91,7 +91,7 @@ absl::Status LocalEvaluator::Parts::AddGpu(const cuda::GpuReport& gpu, const Loc
   const std::string& uuid = gpu.device.uuid;
   executor::ProcessExecutorOptions executor_options;
   executor_options.program = executor_program;
-  executor_options.idle = IdleExecutors(gpu);
+  executor_options.refill = Refill(gpu);
   executor_options.cuda = true;
   executor_options.environment = cuda::ChildEnvironment(uuid);
   executor_options.library_folders = library::FindLibraryFolders();
@@ -99,7 +99,7 @@ absl::Status LocalEvaluator::Parts::AddGpu(const cuda::GpuReport& gpu, const Loc
 
   reference::PythonOracleOptions oracle_options;
   // A context each, and what a candidate's scratch and heap take.
-  oracle_options.reserve_bytes = (int64_t{3} << 30) + (IdleExecutors(gpu) + 2) * (int64_t{512} << 20);
+  oracle_options.reserve_bytes = (int64_t{3} << 30) + (Refill(gpu).depth + 2) * (int64_t{512} << 20);
   oracle_options.device = "cuda:0";  // the only one that its process sees
   oracle_options.environment = cuda::ChildEnvironment(uuid);
   oracle = std::make_unique<reference::PythonOracle>(std::move(oracle_options));

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "gpu_worker/evaluate/flags.h"
+#include "gpu_worker/measure/location.h"
 #include "gpu_worker/measure/statistics.h"
 
 namespace warpsmith::evaluate {
@@ -15,8 +16,14 @@ constexpr int kFewestScreenSamples = 3;
 constexpr double kSlowMs = 10;  // one warm-up is enough from here on
 constexpr double kLargestClockDrop = 0.25;
 
-std::vector<double> SamplesOf(const v1::Timing& timing) {
-  return {timing.sample_ms().begin(), timing.sample_ms().end()};
+constexpr int kCoarseRound = 250;
+constexpr size_t kMostShown = 200;
+
+// All samples, or some of them evenly spread over all.
+void Show(const std::vector<double>& samples, v1::Timing& timing) {
+  timing.clear_sample_ms();
+  const size_t shown = std::min(samples.size(), kMostShown);
+  for (size_t i = 0; i < shown; ++i) timing.add_sample_ms(samples[i * samples.size() / shown]);
 }
 
 }  // namespace
@@ -29,6 +36,7 @@ MeasurementOptions MeasurementOptions::ForGpu() {
   options.screen_factor = 2;
   options.min_samples = 20;
   options.stop_at_stable_noise = true;
+  options.max_coarse_samples = 3000;
   options.max_seconds = 0.12;
   options.batch_seconds = 0.02;
   options.max_batch_launches = 20000;
@@ -86,10 +94,17 @@ absl::StatusOr<bool> Measurement::Sample(int warmups, int samples, v1::Timing& t
   }
   WARPSMITH_ASSIGN_OR_RETURN(bool ran, Take(std::move(slots), warmups, samples, samples_ms, timing, evaluation));
   if (!ran) return false;
-  for (double sample : samples_ms) timing.add_sample_ms(sample);
-  measure::Summary summary = measure::Summarize(SamplesOf(timing));
+  samples_ms_.insert(samples_ms_.end(), samples_ms.begin(), samples_ms.end());
+  Show(samples_ms_, timing);
+  measure::Summary summary = measure::Summarize(samples_ms_);
   timing.set_median_ms(summary.median);
   timing.set_spread(summary.spread);
+  if (options_.max_coarse_samples > 0) {
+    const measure::Location location(samples_ms_);
+    timing.set_median_ms(location.value());
+    relative_error_ = location.relative_error();
+    coarse_ = location.coarse();
+  }
   timing.set_samples(summary.samples);
   return true;
 }
@@ -116,6 +131,7 @@ absl::StatusOr<bool> Measurement::TakeFirstUses(v1::Timing& timing, v1::Evaluati
 
 absl::StatusOr<bool> Measurement::Screen(v1::Timing& timing, v1::Evaluation& evaluation) {
   timing.set_stage("screen");
+  samples_ms_.clear();
   if (options_.first_use_tolerance <= 0) return Sample(options_.warmups, options_.screen_samples, timing, evaluation);
   WARPSMITH_ASSIGN_OR_RETURN(bool ran, TakeFirstUses(timing, evaluation));
   if (!ran) return false;
@@ -134,37 +150,52 @@ bool Measurement::MuchSlowerThan(double incumbent_ms, const v1::Timing& timing) 
 int Measurement::NextRound(const v1::Timing& timing, bool enough) {
   // About a fifth of the cap at a time.
   double each = std::max(timing.median_ms(), 1e-3);
-  int wanted = enough ? options_.max_samples : options_.min_samples;
+  int wanted = enough ? MostSamples() : options_.min_samples;
   int more = std::min(static_cast<int>(options_.max_seconds * 200 / each), wanted - timing.samples());
+  if (enough && ByCoarseClock()) {
+    // The error falls with the root of the number of samples.
+    const double ratio = relative_error_ / options_.target_error;
+    const double due = timing.samples() * (ratio * ratio - 1);
+    more = std::min(more, static_cast<int>(std::clamp(std::ceil(due), 1.0, static_cast<double>(kCoarseRound))));
+  }
   int slots = static_cast<int>(slots_.size());
   if (options_.judge_random_rounds) {
     more = std::max(more, slots);
     more = more / 2 + 1 + Random(more);
-    return std::min(more, options_.max_samples - timing.samples());
+    return std::min(more, MostSamples() - timing.samples());
   }
   // Every slot in turn: what is judged afterwards is each slot's last launch.
-  return std::min((std::max(more, 1) + slots - 1) / slots, (options_.max_samples - timing.samples()) / slots) * slots;
+  return std::min((std::max(more, 1) + slots - 1) / slots, (MostSamples() - timing.samples()) / slots) * slots;
+}
+
+int Measurement::MostSamples() const {
+  return ByCoarseClock() ? std::max(options_.max_samples, options_.max_coarse_samples) : options_.max_samples;
+}
+
+bool Measurement::IsSure(const v1::Timing& timing) const {
+  if (ByCoarseClock()) return relative_error_ <= options_.target_error;
+  if (timing.spread() <= options_.target_spread) return true;
+  return options_.stop_at_stable_noise && measure::NoiseIsStable(samples_ms_);
 }
 
 absl::StatusOr<bool> Measurement::Measure(v1::Timing& timing, v1::Evaluation& evaluation) {
   timing.set_stage("measure");
   TimePoint started = clock_.Now();
   double spent_ms = 0;
-  for (double sample : timing.sample_ms()) spent_ms += sample;
+  for (double sample : samples_ms_) spent_ms += sample;
   const double before_ms = spent_ms;
   const int first = timing.samples();
   int judged_after = options_.judge_random_rounds ? Random(3) : -1;  // which round's outputs are looked at
-  for (int round = 0; timing.samples() < options_.max_samples; ++round) {
+  for (int round = 0; timing.samples() < MostSamples(); ++round) {
     bool enough = timing.samples() >= options_.min_samples && timing.samples() > first;
-    if (enough && timing.spread() <= options_.target_spread) break;
-    if (enough && options_.stop_at_stable_noise && measure::NoiseIsStable(SamplesOf(timing))) break;
+    if (enough && IsSure(timing)) break;
     if (enough && spent_ms >= options_.max_seconds * 1e3) break;
     int more = NextRound(timing, enough);
     if (more <= 0) break;
-    int before = timing.samples();
+    const size_t before = samples_ms_.size();
     WARPSMITH_ASSIGN_OR_RETURN(bool ran, Sample(0, more, timing, evaluation));
     if (!ran) return false;
-    for (int i = before; i < timing.samples(); ++i) spent_ms += timing.sample_ms(i);
+    for (size_t i = before; i < samples_ms_.size(); ++i) spent_ms += samples_ms_[i];
     if (options_.stop_at_stable_noise) {
       // What lies between samples (flushing, poisoning) is time too.
       spent_ms = std::max(spent_ms, before_ms + ToSeconds(clock_.Now() - started) * 1e3);
@@ -185,7 +216,7 @@ absl::StatusOr<bool> Measurement::Measure(v1::Timing& timing, v1::Evaluation& ev
 absl::StatusOr<bool> Measurement::CompareFirstUses(v1::Timing& timing, v1::Evaluation& evaluation) {
   if (options_.first_use_tolerance <= 0) return true;
   for (int attempt = 0;; ++attempt) {
-    if (!measure::FirstUseDiffers(first_uses_ms_, SamplesOf(timing), options_.first_use_tolerance)) return true;
+    if (!measure::FirstUseDiffers(first_uses_ms_, samples_ms_, options_.first_use_tolerance)) return true;
     if (attempt + 1 >= options_.clock_tries) break;
     WARPSMITH_RETURN_IF_ERROR(validation_.BeginTimed(/*poison=*/true, /*new_inputs=*/true));
     WARPSMITH_ASSIGN_OR_RETURN(bool ran, TakeFirstUses(timing, evaluation));

@@ -24,6 +24,10 @@ struct MeasurementOptions {
   int min_samples = 10;
   int max_samples = 200;
   double target_spread = 0.005;
+  // Where the clock's ticks are coarse beside the time (measure/location.h) the spread says nothing: then until the
+  // figure's standard error is this share of it, or so many samples are taken. 0: as with a fine clock.
+  double target_error = 0.0015;
+  int max_coarse_samples = 0;
   bool stop_at_stable_noise = false;
   double max_seconds = 1.0;  // of one measurement
   // The clocks may differ by this share before a time is suspicious. 2 % on a GPU; the emulated device shares its
@@ -66,6 +70,10 @@ class Measurement {
   absl::StatusOr<bool> TakeFirstUses(v1::Timing& timing, v1::Evaluation& evaluation);
   absl::StatusOr<bool> CompareFirstUses(v1::Timing& timing, v1::Evaluation& evaluation);
   absl::StatusOr<bool> CompareClocks(v1::Timing& timing, v1::Evaluation& evaluation);
+  // Whether more samples would not make the figure surer.
+  bool IsSure(const v1::Timing& timing) const;
+  bool ByCoarseClock() const { return options_.max_coarse_samples > 0 && coarse_; }
+  int MostSamples() const;
   int NextRound(const v1::Timing& timing, bool enough);
   int Random(int below) { return static_cast<int>(random_() % static_cast<uint64_t>(below)); }
 
@@ -76,6 +84,9 @@ class Measurement {
   Clock& clock_;
   const std::vector<int> slots_;
   std::mt19937_64 random_;
+  std::vector<double> samples_ms_;  // of the timing at hand, all of them
+  double relative_error_ = 0;       // of the figure that stands for them
+  bool coarse_ = false;
   std::vector<double> first_uses_ms_;
   double sample_mhz_ = 0;  // the device's clock while samples were taken
 };

@@ -1,5 +1,5 @@
-// When executor processes may be made ready: never while something is timed, and rather several at once now and then
-// than one after each candidate, since going quiet waits for those that are on their way.
+// When executor processes may be made ready: in all that is not timed. A window of quiet lies around each thing that is
+// timed and no wider, so that contexts grow while inputs are made, trials run and outputs are judged.
 // Threading: whoever has the device's turn.
 #ifndef WARPSMITH_GPU_WORKER_EVALUATE_QUIET_WINDOW_H_
 #define WARPSMITH_GPU_WORKER_EVALUATE_QUIET_WINDOW_H_
@@ -10,37 +10,29 @@ namespace warpsmith::evaluate {
 
 class QuietWindow {
  public:
-  // `refill_every`: executors started between two refills while candidates wait; 0: never quiet.
-  QuietWindow(executor::ExecutorFactory& executors, int refill_every)
-      : executors_(executors), refill_every_(refill_every) {}
+  // Disabled: never quiet, as on the emulated device, which shares its cores anyway.
+  QuietWindow(executor::ExecutorFactory& executors, bool enabled) : executors_(executors), enabled_(enabled) {}
   ~QuietWindow() { End(); }
   QuietWindow(const QuietWindow&) = delete;
   QuietWindow& operator=(const QuietWindow&) = delete;
 
   // Before the first thing that is timed; nothing to do where it is quiet already.
   void Begin() {
-    if (quiet_ || refill_every_ <= 0) return;
+    if (quiet_ || !enabled_) return;
     quiet_ = true;
     executors_.SetQuiet(true);
   }
-  void CountStart() { ++started_; }
-  // Quiet goes on where others wait for the device and enough processes are left.
-  void EndTurn(bool others_wait) {
-    if (!others_wait || started_ >= refill_every_) End();
-  }
-
- private:
+  // Nothing is timed until the next Begin.
   void End() {
     if (!quiet_) return;
     quiet_ = false;
-    started_ = 0;
     executors_.SetQuiet(false);
   }
 
+ private:
   executor::ExecutorFactory& executors_;
-  const int refill_every_;
+  const bool enabled_;
   bool quiet_ = false;
-  int started_ = 0;
 };
 
 }  // namespace warpsmith::evaluate

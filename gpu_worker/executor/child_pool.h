@@ -1,4 +1,5 @@
-// Idle executor children that wait for a spec. The pool refills in the background and ends children in the background.
+// Idle executor children that wait for a spec. The pool refills in the background, several at once, and ends children
+// in the background.
 // Threading: safe from any thread.
 // Errors: what the last child that could not be started, or did not get warm, said.
 #ifndef WARPSMITH_GPU_WORKER_EXECUTOR_CHILD_POOL_H_
@@ -12,13 +13,13 @@
 #include <thread>
 
 #include "common/child_process.h"
+#include "gpu_worker/executor/refill_policy.h"
 
 namespace warpsmith::executor {
 
 class ChildPool {
  public:
-  // Keeps `idle` children of `child` warm.
-  ChildPool(ChildOptions child, int idle);
+  ChildPool(ChildOptions child, RefillLimits limits);
   ~ChildPool();
 
   // A warm one.
@@ -28,8 +29,9 @@ class ChildPool {
   // Kills it and waits until it has vanished, within bounds.
   void End(std::unique_ptr<ChildProcess> child);
 
-  // While quiet, no child is started but for somebody who waits. Going quiet waits, within bounds, until those that are
-  // warming up or ending have done so.
+  // While quiet, no child is started or goes on warming up but for somebody who waits. Going quiet waits, within
+  // bounds, until those that are warming up stand still, or have done so where they cannot be held, and those that are
+  // ending have gone.
   void SetQuiet(bool quiet);
   // A killed child did not vanish: it hangs in the driver, and what it ran may still run.
   bool Wedged() const;
@@ -37,21 +39,36 @@ class ChildPool {
  private:
   struct Warming {
     std::unique_ptr<ChildProcess> child;
+    TimePoint since;  // less the time for which it was held
+    TimePoint held_since{};
+    bool held = false;
+    bool still = false;     // held, and seen to stand still
+    bool was_held = false;  // at some time
+  };
+  struct Ending {
+    std::unique_ptr<ChildProcess> child;
     TimePoint since;
   };
   void Work();
-  bool WantsChild() const;
+  PoolState State() const;
+  int Wanted() const;  // children to start now
+  bool IsStill() const;
   void StartOne(std::unique_lock<std::mutex>& lock);
-  void LookAfterChildren();
+  void HoldOrRelease();
+  void Release(Warming& one, TimePoint now);
+  void LookAfterWarming(TimePoint now);
+  void LookAfterEnding(TimePoint now);
+  void GiveUpOn(Warming& one, TimePoint now);
   void Fail(const absl::Status& status);
 
   const ChildOptions child_;
-  const int idle_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::unique_ptr<ChildProcess>> ready_;  // guarded by mutex_, as all below
+  RefillPolicy policy_;  // guarded by mutex_, as all below
+  std::deque<std::unique_ptr<ChildProcess>> ready_;
   std::list<Warming> warming_;
-  std::list<Warming> ending_;
+  std::list<Ending> ending_;
+  int starting_ = 0;  // neither warming nor anything else yet
   int waiting_ = 0;
   bool quiet_ = false;
   bool wedged_ = false;

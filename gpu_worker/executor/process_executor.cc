@@ -213,20 +213,20 @@ ChildOptions ToChildOptions(const ProcessExecutorOptions& options) {
   return child;
 }
 
-ProcessExecutorOptions Emulated(std::string program, int idle) {
+ProcessExecutorOptions Emulated(std::string program, RefillLimits refill) {
   ProcessExecutorOptions options;
   options.program = std::move(program);
-  options.idle = idle;
+  options.refill = refill;
   return options;
 }
 
 }  // namespace
 
 ProcessExecutorFactory::ProcessExecutorFactory(ProcessExecutorOptions options)
-    : cuda_(options.cuda), pool_(ToChildOptions(options), options.idle) {}
+    : cuda_(options.cuda), pool_(ToChildOptions(options), options.refill) {}
 
-ProcessExecutorFactory::ProcessExecutorFactory(std::string program, int idle)
-    : ProcessExecutorFactory(Emulated(std::move(program), idle)) {}
+ProcessExecutorFactory::ProcessExecutorFactory(std::string program, RefillLimits refill)
+    : ProcessExecutorFactory(Emulated(std::move(program), refill)) {}
 
 ProcessExecutorFactory::~ProcessExecutorFactory() = default;
 

@@ -19,7 +19,7 @@ namespace warpsmith::executor {
 
 struct ProcessExecutorOptions {
   std::string program;  // warpsmith-executor's path
-  int idle = 2;         // children kept warm
+  RefillLimits refill;  // children kept warm, and how they are made
   bool cuda = false;
   // All that children get: of a GPU, cuda::ChildEnvironment's.
   std::map<std::string, std::string> environment;
@@ -59,7 +59,7 @@ class ProcessExecutorFactory final : public ExecutorFactory {
  public:
   explicit ProcessExecutorFactory(ProcessExecutorOptions options);
   // On the emulated device.
-  explicit ProcessExecutorFactory(std::string program, int idle = 2);
+  explicit ProcessExecutorFactory(std::string program, RefillLimits refill = {});
   ~ProcessExecutorFactory() override;
   absl::StatusOr<std::unique_ptr<Executor>> Start(const ExecutorSpec& spec) override;
   void SetQuiet(bool quiet) override;

@@ -28,7 +28,7 @@ absl::StatusOr<CublasApi> LoadTable(const std::vector<std::string>& folders, int
   FUNCTION(cublasGemmEx)
   FUNCTION(cublasGemmStridedBatchedEx)
 #undef FUNCTION
-  if (missing != nullptr) return FailedPrecondition(fmt::format("cuBLAS has no {}: install CUDA 12 or 13", missing));
+  if (missing != nullptr) return NotFound(fmt::format("cuBLAS has no {}: install CUDA 12 or 13", missing));
   return api;
 }
 

@@ -25,7 +25,7 @@ absl::StatusOr<CudnnApi> LoadTable(const std::vector<std::string>& folders) {
 #include "gpu_worker/library/cudnn_functions.inc"
 #undef FUNCTION
   if (missing != nullptr) {
-    return FailedPrecondition(fmt::format("cuDNN has no {}: its parts are missing or of another version", missing));
+    return NotFound(fmt::format("cuDNN has no {}: its parts are missing or of another version", missing));
   }
   api.version = static_cast<int>(api.cudnnGetVersion());
   return api;

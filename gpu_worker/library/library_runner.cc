@@ -40,8 +40,8 @@ std::string KeyOf(const v1::LibraryStep& step, const OperandTypes& types,
   return key;
 }
 
-absl::Status Unavailable(std::string_view library, std::string_view header) {
-  return FailedPrecondition(
+absl::Status BuiltWithout(std::string_view library, std::string_view header) {
+  return NotFound(
       fmt::format("this warpsmith was built without {}'s header {}, so its library steps cannot run; build where it is",
                   library, header));
 }
@@ -69,7 +69,7 @@ absl::StatusOr<std::shared_ptr<PreparedCall>> LibraryRunner::Choose(
     }
     return cublas_->Prepare(call, addresses);
 #else
-    return Unavailable("cuBLAS", "cublas_v2.h");
+    return BuiltWithout("cuBLAS", "cublas_v2.h");
 #endif
   }
   auto by_cudnn = [&]([[maybe_unused]] const auto& call) -> absl::StatusOr<std::shared_ptr<PreparedCall>> {
@@ -79,7 +79,7 @@ absl::StatusOr<std::shared_ptr<PreparedCall>> LibraryRunner::Choose(
     }
     return cudnn_->Prepare(call, addresses);
 #else
-    return Unavailable("cuDNN", "cudnn.h");
+    return BuiltWithout("cuDNN", "cudnn.h");
 #endif
   };
   if (step.function() == "conv_forward") {

@@ -2,9 +2,9 @@
 // cuDNN, both loaded at run time. Everything that takes time or memory happens in Prepare: handles, the choice of
 // algorithms, workspaces and one run into memory of this class, so that Enqueue does stream work only and can be
 // captured into a graph. Only where CUDA's headers were found at build time. Threading: one thread, with the GPU's
-// context current. Units: bytes. Errors: FailedPrecondition where a library is missing or too old, or lacks what the
-// step asks for; ResourceExhausted where memory ran out; Internal for what a library reports else. Messages begin with
-// the function and name the field.
+// context current. Units: bytes. Errors: NotFound where a library is missing or too old, which is the machine's fault,
+// with its name; FailedPrecondition where it lacks what the step asks for; ResourceExhausted where memory ran out;
+// Internal for what a library reports else. Messages begin with the function and name the field.
 #ifndef WARPSMITH_GPU_WORKER_LIBRARY_LIBRARY_RUNNER_H_
 #define WARPSMITH_GPU_WORKER_LIBRARY_LIBRARY_RUNNER_H_
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "gpu_worker/measure/location.h"
 #include "gpu_worker/measure/statistics.h"
 
 namespace warpsmith::measure {
@@ -24,14 +25,6 @@ class Draws {
   uint64_t state_;
 };
 
-double Median(std::vector<double>& values) {
-  size_t middle = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle), values.end());
-  double upper = values[middle];
-  if (values.size() % 2 == 1) return upper;
-  return (*std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle)) + upper) / 2;
-}
-
 void Resample(const std::vector<double>& from, Draws& draws, std::vector<double>& to) {
   for (size_t i = 0; i < from.size(); ++i) to.push_back(from[draws.Below(from.size())]);
 }
@@ -49,10 +42,11 @@ Interval RatioOfMedians(const std::vector<std::vector<double>>& numerator,
     below.insert(below.end(), denominator[round].begin(), denominator[round].end());
   }
   if (rounds.empty()) return {};
-  double divisor = Median(below);
+  const Location top(above), bottom(below);
+  double divisor = bottom.value();
   if (divisor <= 0) return {};
   Interval interval;
-  interval.value = Median(above) / divisor;
+  interval.value = top.value() / divisor;
   Draws draws(options.seed);
   std::vector<double> ratios;
   for (int resample = 0; resample < options.resamples; ++resample) {
@@ -63,8 +57,8 @@ Interval RatioOfMedians(const std::vector<std::vector<double>>& numerator,
       Resample(numerator[round], draws, above);
       Resample(denominator[round], draws, below);
     }
-    divisor = Median(below);
-    if (divisor > 0) ratios.push_back(Median(above) / divisor);
+    divisor = bottom.Of(below);
+    if (divisor > 0) ratios.push_back(top.Of(above) / divisor);
   }
   std::sort(ratios.begin(), ratios.end());
   double tail = (1 - options.confidence) / 2;

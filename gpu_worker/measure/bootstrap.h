@@ -23,8 +23,8 @@ struct BootstrapOptions {
   uint64_t seed = 1;
 };
 
-// Round r of both sides was measured together; empty rounds on either side are left out. All zeros where no round is
-// left.
+// Of medians, or what stands in their place by a coarse clock (location.h). Round r of both sides was measured
+// together; empty rounds on either side are left out. All zeros where no round is left.
 Interval RatioOfMedians(const std::vector<std::vector<double>>& numerator,
                         const std::vector<std::vector<double>>& denominator, const BootstrapOptions& options = {});
 

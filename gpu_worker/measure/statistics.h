@@ -1,4 +1,4 @@
-// Robust statistics of timing samples: medians and quartiles, never means.
+// Robust statistics of timing samples: medians and quartiles. The figure that stands for a time: location.h.
 // Threading: pure functions. Units: whatever the samples are in. Quartiles interpolate linearly between order
 // statistics (Hyndman and Fan's type 7).
 #ifndef WARPSMITH_GPU_WORKER_MEASURE_STATISTICS_H_

@@ -11,7 +11,8 @@ namespace warpsmith::reference {
 namespace {
 
 constexpr size_t kMaxReplyBytes = 64u << 20;
-constexpr std::chrono::seconds kStartDeadline(90);  // importing PyTorch from a cold disk
+constexpr std::chrono::seconds kStartDeadline(90);    // importing PyTorch from a cold disk
+constexpr std::chrono::seconds kGreetingDeadline(5);  // a pipe takes a line whether or not anybody reads it
 constexpr std::chrono::seconds kEndGrace(5);
 
 }  // namespace
@@ -50,9 +51,19 @@ absl::StatusOr<std::unique_ptr<OracleChannel>> OracleChannel::Launch(const Oracl
   return channel;
 }
 
+void OracleChannel::BeginGreeting() {
+  if (greeted_) return;
+  greeted_ = true;
+  greeting_ = Send({{"command", "hello"}}, kGreetingDeadline);
+}
+
 absl::Status OracleChannel::Greet() {
-  const absl::StatusOr<Json> hello = Call({{"command", "hello"}}, kStartDeadline);
+  BeginGreeting();
+  WARPSMITH_RETURN_IF_ERROR(Annotate(greeting_, "starting the oracle"));
+  const absl::StatusOr<Json> hello = Receive(RealClock().Now() + kStartDeadline);
   if (!hello.ok()) return Annotate(hello.status(), "starting the oracle");
+  // It may have answered long ago.
+  if (!child_->Running()) return Annotate(End(Unavailable("it ended while it waited")), "starting the oracle");
   return ErrorOf(*hello);
 }
 
@@ -67,14 +78,16 @@ absl::Status OracleChannel::End(const absl::Status& why) {
       fmt::format("the oracle ended: {}{}", exit_ ? exit_->Describe() : std::string("no exit status"), during));
 }
 
-absl::StatusOr<Json> OracleChannel::Call(const Json& request, Duration deadline) {
+absl::Status OracleChannel::Send(const Json& request, Duration deadline) {
   if (child_ == nullptr) return Unavailable("the oracle has ended");
   stage_.clear();
-  const TimePoint end = RealClock().Now() + deadline;
   const std::string line = request.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  if (absl::Status written = child_->Write(line, deadline); !written.ok()) {
-    return End(absl::IsDeadlineExceeded(written) ? written : Unavailable(Message(written)));
-  }
+  absl::Status written = child_->Write(line, deadline);
+  if (written.ok()) return written;
+  return End(absl::IsDeadlineExceeded(written) ? written : Unavailable(Message(written)));
+}
+
+absl::StatusOr<Json> OracleChannel::Receive(TimePoint end) {
   while (true) {
     const absl::StatusOr<std::string> answer = child_->ReadLine(end - RealClock().Now(), kMaxReplyBytes);
     if (!answer.ok()) return End(answer.status());
@@ -86,6 +99,12 @@ absl::StatusOr<Json> OracleChannel::Call(const Json& request, Duration deadline)
     }
     return reply;
   }
+}
+
+absl::StatusOr<Json> OracleChannel::Call(const Json& request, Duration deadline) {
+  const TimePoint end = RealClock().Now() + deadline;
+  WARPSMITH_RETURN_IF_ERROR(Send(request, deadline));
+  return Receive(end);
 }
 
 absl::Status ErrorOf(const Json& reply) {

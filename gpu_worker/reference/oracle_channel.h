@@ -30,8 +30,10 @@ class OracleChannel {
  public:
   // Launch and Greet.
   static absl::StatusOr<std::unique_ptr<OracleChannel>> Start(const OracleProcessOptions& options);
-  // The process without waiting for it: importing PyTorch takes seconds.
+  // The process without waiting for it: importing PyTorch takes seconds. It leaves a GPU alone until it is greeted.
   static absl::StatusOr<std::unique_ptr<OracleChannel>> Launch(const OracleProcessOptions& options);
+  // Has it make its context and use everything once, without waiting for that. What goes wrong, Greet tells.
+  void BeginGreeting();
   // Waits until it answers. Once, before the first Call.
   absl::Status Greet();
 
@@ -48,11 +50,15 @@ class OracleChannel {
  private:
   explicit OracleChannel(TemporaryDirectory home) : home_(std::move(home)) {}
   absl::Status End(const absl::Status& why);
+  absl::Status Send(const Json& request, Duration deadline);
+  absl::StatusOr<Json> Receive(TimePoint end);
 
   TemporaryDirectory home_;
   std::unique_ptr<ChildProcess> child_;
   std::optional<ChildExit> exit_;
   std::string stage_;
+  absl::Status greeting_;  // how writing it went
+  bool greeted_ = false;   // it was written
 };
 
 // OK for a reply; else its kind as a code: request and the kinds of a refused problem InvalidArgument, order

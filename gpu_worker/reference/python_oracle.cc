@@ -17,6 +17,7 @@ namespace warpsmith::reference {
 namespace {
 
 constexpr int kMostThreads = 8;
+constexpr size_t kSpares = 2;  // one is used up while the other imports
 
 // What the problem was doing, for people, by the oracle's stage.
 std::string Doing(const std::string& stage) {
@@ -93,20 +94,26 @@ PythonOracle::~PythonOracle() = default;
 int PythonOracle::ProcessIdForTest() const { return channel_ != nullptr ? channel_->process_id() : -1; }
 
 absl::StatusOr<std::unique_ptr<OracleChannel>> PythonOracle::TakeProcess() {
-  if (waiting_ != nullptr) {
-    std::unique_ptr<OracleChannel> channel = std::move(waiting_);
+  while (!spares_.empty()) {
+    std::unique_ptr<OracleChannel> channel = std::move(spares_.front());
+    spares_.pop_front();
     if (channel->Greet().ok()) return channel;
   }
   WARPSMITH_ASSIGN_OR_RETURN(const OracleProcessOptions options, ProcessOptions(options_));
   return OracleChannel::Start(options);
 }
 
-void PythonOracle::KeepOneWaiting() {
-  if (!on_gpu() || waiting_ != nullptr) return;
-  const absl::StatusOr<OracleProcessOptions> options = ProcessOptions(options_);
-  if (!options.ok()) return;
-  absl::StatusOr<std::unique_ptr<OracleChannel>> channel = OracleChannel::Launch(*options);
-  if (channel.ok()) waiting_ = *std::move(channel);  // else the next TakeProcess says what is wrong
+void PythonOracle::KeepSpares(bool ready_for_gpu) {
+  if (!on_gpu()) return;
+  if (spares_.size() < kSpares) {
+    const absl::StatusOr<OracleProcessOptions> options = ProcessOptions(options_);
+    while (options.ok() && spares_.size() < kSpares) {
+      absl::StatusOr<std::unique_ptr<OracleChannel>> channel = OracleChannel::Launch(*options);
+      if (!channel.ok()) break;  // the next TakeProcess says what is wrong
+      spares_.push_back(*std::move(channel));
+    }
+  }
+  if (ready_for_gpu && !spares_.empty()) spares_.front()->BeginGreeting();
 }
 
 void PythonOracle::DropBuffers() {
@@ -124,7 +131,7 @@ absl::StatusOr<v1::IntakeResult> PythonOracle::Intake(const std::string& name, c
                         {"settings", SettingsToJson(settings)},
                         {"harness_revision", options_.harness_revision}};
   const absl::StatusOr<Json> reply = channel->Call(request, options_.intake_deadline);
-  KeepOneWaiting();
+  KeepSpares(/*ready_for_gpu=*/true);
   if (!reply.ok()) {
     return RefuseAfterEnd(name, *channel, absl::IsDeadlineExceeded(reply.status()), options_.intake_deadline);
   }
@@ -160,7 +167,7 @@ absl::Status PythonOracle::Load(const std::string& problem_id, const std::string
   WARPSMITH_ASSIGN_OR_RETURN(Json described, SignatureToJson(signature));
   if (channel_ == nullptr || !channel_->alive()) {
     WARPSMITH_ASSIGN_OR_RETURN(channel_, TakeProcess());
-    KeepOneWaiting();
+    KeepSpares(/*ready_for_gpu=*/false);
   }
   loaded_.clear();
   const absl::StatusOr<Json> reply = Call({{"command", "load"},
@@ -259,7 +266,7 @@ absl::StatusOr<std::vector<v1::Baseline>> PythonOracle::Baselines(const std::str
     WARPSMITH_ASSIGN_OR_RETURN(v1::Baseline taken, BaselineFromJson(*reply));
     baselines.push_back(std::move(taken));
   }
-  KeepOneWaiting();
+  KeepSpares(/*ready_for_gpu=*/true);
   return baselines;
 }
 

@@ -1,11 +1,14 @@
 // The oracle as a PyTorch process: started on first use, restarted after a crash or a missed deadline, ended with its
 // owner. Its environment holds nothing of ours (PATH, a HOME of its own, thread counts, and what the options add), its
-// memory on the host is bounded where there is no GPU. Intake and baselines run in processes of their own; for a GPU
-// one waits with PyTorch, its context and our kernels ready (some 700 MiB of the GPU), since that takes seconds.
-// Threading: one thread at a time; processes end with this one. Errors: as oracle.h says.
+// memory on the host is bounded where there is no GPU. Intake and baselines run in processes of their own, and starting
+// one takes seconds. So for a GPU there are always some that have imported PyTorch and touch no GPU, and after an
+// intake the next one gets its context and our kernels ready too (some 700 MiB of the GPU). After a problem was loaded
+// none does, since candidates are timed from then on. Threading: one thread at a time; processes end with this one.
+// Errors: as oracle.h says.
 #ifndef WARPSMITH_GPU_WORKER_REFERENCE_PYTHON_ORACLE_H_
 #define WARPSMITH_GPU_WORKER_REFERENCE_PYTHON_ORACLE_H_
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -64,15 +67,15 @@ class PythonOracle final : public Oracle {
   bool on_gpu() const { return options_.device != "cpu"; }
   // A process that answers: the waiting one, or a new one.
   absl::StatusOr<std::unique_ptr<OracleChannel>> TakeProcess();
-  // For a GPU: has the next process import PyTorch meanwhile.
-  void KeepOneWaiting();
+  // For a GPU: has the next processes import PyTorch meanwhile, and the first of them get ready for the GPU as well.
+  void KeepSpares(bool ready_for_gpu);
   // Another process is to have the GPU's memory.
   void DropBuffers();
 
   PythonOracleOptions options_;
   std::unique_ptr<OracleChannel> channel_;
-  std::unique_ptr<OracleChannel> waiting_;
-  std::string loaded_;  // problem id; empty: none
+  std::deque<std::unique_ptr<OracleChannel>> spares_;  // the first one may have been greeted
+  std::string loaded_;                                 // problem id; empty: none
 };
 
 }  // namespace warpsmith::reference

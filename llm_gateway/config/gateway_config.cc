@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdlib>
+#include <filesystem>
 #include <set>
 
 #include "common/file.h"
+#include "llm_gateway/config/model_reader.h"
+#include "llm_gateway/config/references.h"
 #include "llm_gateway/config/yaml_reader.h"
 
 namespace warpsmith::gateway {
@@ -14,136 +15,30 @@ namespace {
 
 constexpr size_t kMaxModels = 100;
 
-bool IsName(const std::string& text) {
-  return !text.empty() && text.size() <= 100 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == ':' || c == '/';
-  });
-}
-
-bool IsVariable(const std::string& text) {
-  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-}
-
-// A plain YAML scalar means what it looks like; a quoted one is text.
-Json ToJson(const YAML::Node& node) {
-  if (node.IsSequence()) {
-    Json list = Json::array();
-    for (const auto& item : node) list.push_back(ToJson(item));
-    return list;
-  }
-  if (node.IsMap()) {
-    Json object = Json::object();
-    for (const auto& entry : node) object[entry.first.Scalar()] = ToJson(entry.second);
-    return object;
-  }
-  if (!node.IsScalar()) return nullptr;
-  const std::string& text = node.Scalar();
-  if (node.Tag() != "!") {
-    Json value = Json::parse(text, nullptr, false);
-    if (value.is_number() || value.is_boolean() || value.is_null()) return value;
-  }
-  return text;
-}
-
-// Plain http carries the key in clear: on this machine's loopback only.
-bool IsLoopbackUrl(const std::string& url) {
-  for (const char* start : {"http://127.", "http://localhost:", "http://localhost/", "http://[::1]"}) {
-    if (url.rfind(start, 0) == 0) return true;
-  }
-  return url == "http://localhost";
-}
-
-void ReadUrl(YamlReader& reader, ModelConfig& model) {
-  model.base_url = reader.String("base_url", "", true);
-  while (!model.base_url.empty() && model.base_url.back() == '/') model.base_url.pop_back();
-  if (model.base_url.empty()) return;
-  bool plain = model.base_url.rfind("http://", 0) == 0;
-  if (!plain && model.base_url.rfind("https://", 0) != 0) {
-    reader.Fail("base_url", "must begin with https:// or http://, as in https://api.openai.com/v1");
-  } else if (model.base_url.find('@') != std::string::npos ||
-             model.base_url.find_first_of(" \t\r\n?#") != std::string::npos) {
-    reader.Fail("base_url",
-                "must hold no user, query, fragment or space; a key belongs into api_key_file or api_key_env");
-  } else if (plain && !IsLoopbackUrl(model.base_url) && !(model.api_key_env.empty() && model.api_key_file.empty())) {
-    reader.Fail("base_url", "would send the key unencrypted; use https:// (http:// with a key is for 127.0.0.1 only)");
+void ReadVariants(YamlReader& reader, GatewayConfig& config) {
+  std::set<std::string> seen;
+  for (const std::string& variant : reader.Strings("prompt_variants")) {
+    // Each is a folder of the prompts.
+    if (variant.empty() || variant.size() > 64 || variant[0] == '.' ||
+        variant.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") !=
+            std::string::npos) {
+      reader.Fail("prompt_variants", fmt::format("\"{}\" is no variant's name; use letters, digits, - _ .", variant));
+    } else if (!seen.insert(variant).second) {
+      reader.Fail("prompt_variants", fmt::format("\"{}\" stands there twice; keep one", variant));
+    }
+    config.prompt_variants.push_back(variant);
   }
 }
 
-void ReadOpenAiCompatible(YamlReader& reader, ModelConfig& model) {
-  model.api_key_env = reader.String("api_key_env");
-  model.api_key_file = reader.String("api_key_file");
-  if (reader.Has("api_key")) {
-    reader.Fail("api_key", "keys do not stand in this file; name a file in api_key_file or a variable in api_key_env");
-  }
-  if (!model.api_key_env.empty() && !IsVariable(model.api_key_env)) {
-    reader.Fail("api_key_env", "must be the name of an environment variable, not the key itself");
-  }
-  if (!model.api_key_env.empty() && !model.api_key_file.empty()) {
-    reader.Fail("api_key_file", "stands beside api_key_env; keep one of them");
-  }
-  ReadUrl(reader, model);
-  model.model = reader.String("model", "", true);
-  model.max_output_tokens = reader.Integer("max_output_tokens", 0, 0, 10'000'000);
-  model.max_tokens_field = reader.String("max_tokens_field", model.max_tokens_field);
-  if (model.max_tokens_field != "max_tokens" && model.max_tokens_field != "max_completion_tokens") {
-    reader.Fail("max_tokens_field", "must be max_completion_tokens or, for older servers, max_tokens");
-  }
-  model.temperature = reader.OptionalNumber("temperature", 0, 2);
-  model.reasoning_effort = reader.String("reasoning_effort");
-  model.connect_seconds = reader.Number("connect_seconds", model.connect_seconds, 0.01, 600);
-  model.first_byte_seconds = reader.Number("first_byte_seconds", model.first_byte_seconds, 0.01, 86400);
-  model.idle_seconds = reader.Number("idle_seconds", model.idle_seconds, 0.01, 86400);
-  model.tries = static_cast<int>(reader.Integer("tries", model.tries, 1, 20));
-  model.max_response_bytes = reader.Integer("max_response_bytes", model.max_response_bytes, 1024, 1 << 30);
-  model.ca_file = reader.String("ca_file");
-  model.proxy_from_environment = reader.Boolean("proxy_from_environment", false);
-  for (const auto& [key, value] : reader.Map("extra_body")) {
-    static const std::set<std::string> ours = {"messages", "model", "stream", "stream_options"};
-    if (ours.count(key) != 0) reader.Fail(value, "extra_body." + key, "is set by the gateway; remove it");
-    model.extra_body[key] = ToJson(value);
-  }
-}
-
-void ReadCommand(YamlReader& reader, ModelConfig& model) {
-  model.command = reader.Strings("command");
-  if (model.command.empty() || model.command[0].empty()) {
-    reader.Fail("command", "is missing; give the program and its arguments as a list: [/usr/bin/program, --flag]");
-  }
-  model.pass_environment = reader.Strings("pass_environment");
-  for (const std::string& variable : model.pass_environment) {
-    if (!IsVariable(variable)) reader.Fail("pass_environment", fmt::format("\"{}\" is no variable's name", variable));
-  }
-  model.max_output_bytes = reader.Integer("max_output_bytes", model.max_output_bytes, 1024, 64 << 20);
-}
-
-absl::StatusOr<ModelConfig> ReadModel(const YAML::Node& node, size_t index, const std::string& file) {
-  YamlReader reader(file, node, fmt::format("models[{}]", index));
-  ModelConfig model;
-  model.place = reader.Place(node, "");
-  model.name = reader.String("name", "", true);
-  if (!model.name.empty() && !IsName(model.name)) {
-    reader.Fail("name", "must be at most 100 letters, digits, and any of - _ . : /");
-  }
-  model.provider = reader.String("provider", "", true);
-  model.enabled = reader.Boolean("enabled", true);
-  if (model.provider == "openai_compatible") {
-    ReadOpenAiCompatible(reader, model);
-  } else if (model.provider == "command") {
-    ReadCommand(reader, model);
-  } else if (model.provider != "catalog" && !model.provider.empty()) {
-    reader.Fail("provider",
-                fmt::format("\"{}\" is unknown; use openai_compatible, command or catalog", model.provider));
-  }
-  if (model.provider != "catalog") {
-    model.total_seconds = reader.Number("total_seconds", model.total_seconds, 0.01, 86400);
-    model.concurrency = static_cast<int>(reader.Integer("concurrency", model.concurrency, 1, 1024));
-  }
-  WARPSMITH_RETURN_IF_ERROR(reader.Finish());
-  return model;
+void BesideConfig(const std::filesystem::path& folder, std::string& path) {
+  if (!path.empty() && !folder.empty() && path[0] != '/') path = (folder / path).lexically_normal().string();
 }
 
 }  // namespace
+
+bool ModelConfig::IsHttp() const {
+  return provider == "openai" || provider == "anthropic" || provider == "gemini" || provider == "openai_compatible";
+}
 
 GatewayConfig DefaultConfig() {
   GatewayConfig config;
@@ -157,7 +52,11 @@ absl::StatusOr<GatewayConfig> ParseConfig(const std::string& text, const std::st
   WARPSMITH_ASSIGN_OR_RETURN(YAML::Node document, ParseYaml(text, file));
   YamlReader reader(file, document, "");
   GatewayConfig config;
+  config.place = file + ": ";
   std::vector<YAML::Node> models = reader.List("models");
+  config.prices_file = reader.String("prices_file");
+  ReadVariants(reader, config);
+  config.max_usd_per_day = reader.Number("max_usd_per_day", 0, 0, 1e9);
   WARPSMITH_RETURN_IF_ERROR(reader.Finish());
   if (models.empty()) {
     return InvalidArgument(
@@ -167,22 +66,26 @@ absl::StatusOr<GatewayConfig> ParseConfig(const std::string& text, const std::st
   }
   if (models.size() > kMaxModels)
     return InvalidArgument(fmt::format("{}: models: more than {} of them", file, kMaxModels));
-  std::set<std::string> names;
   for (size_t i = 0; i < models.size(); ++i) {
     WARPSMITH_ASSIGN_OR_RETURN(ModelConfig model, ReadModel(models[i], i, file));
-    if (!names.insert(model.name).second) {
-      return InvalidArgument(
-          fmt::format("{}.name: \"{}\" is taken by an earlier model; names must differ", model.place, model.name));
-    }
     config.models.push_back(std::move(model));
   }
+  WARPSMITH_RETURN_IF_ERROR(CheckReferences(config.models));
   return config;
 }
 
 absl::StatusOr<GatewayConfig> LoadConfig(const std::string& path) {
   auto text = ReadFile(path, 1u << 20);
   if (!text.ok()) return Annotate(text.status(), "--config");
-  return ParseConfig(*text, path);
+  WARPSMITH_ASSIGN_OR_RETURN(GatewayConfig config, ParseConfig(*text, path));
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  BesideConfig(folder, config.prices_file);
+  for (ModelConfig& model : config.models) {
+    BesideConfig(folder, model.api_key_file);
+    BesideConfig(folder, model.ca_file);
+    BesideConfig(folder, model.recording);
+  }
+  return config;
 }
 
 std::string KeySource(const ModelConfig& model) {

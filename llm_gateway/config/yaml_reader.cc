@@ -70,6 +70,9 @@ void YamlReader::Fail(const YAML::Node& at, const std::string& key, std::string_
   if (status_.ok()) status_ = InvalidArgument(fmt::format("{}: {}", Place(at, key), what));
 }
 void YamlReader::Fail(const std::string& key, std::string_view what) { Fail(Node(key), key, what); }
+void YamlReader::Adopt(const absl::Status& status) {
+  if (status_.ok()) status_ = status;
+}
 
 YAML::Node YamlReader::Node(const std::string& key) {
   asked_.insert(key);

@@ -38,6 +38,7 @@ class YamlReader {
 
   void Fail(const YAML::Node& at, const std::string& key, std::string_view what);
   void Fail(const std::string& key, std::string_view what);
+  void Adopt(const absl::Status& status);  // another reader's error, of fields below these
   // The first error, or fields that were never asked for.
   absl::Status Finish();
   std::string Place(const YAML::Node& at, const std::string& key) const;

@@ -1,6 +1,9 @@
 #include "llm_gateway/http/curl_transfer.h"
 
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cctype>
@@ -12,6 +15,10 @@ namespace warpsmith::gateway {
 namespace {
 
 constexpr size_t kMaxHeaderBytes = 256u << 10;
+constexpr long kProbeIdleSeconds = 30;
+constexpr long kProbeIntervalSeconds = 15;
+constexpr int kDeadPeerMilliseconds = 75'000;
+constexpr long kNoConnectDeadline = 24L * 3600 * 1000;  // libcurl takes 0 for its own five minutes
 
 long Milliseconds(Duration duration) {
   return std::max<long>(1, std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
@@ -23,16 +30,56 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
+bool OnOneLine(std::string_view text) { return text.find_first_of(std::string_view("\r\n\0", 3)) == text.npos; }
+
+// A peer that has gone without a word is noticed in about a minute, so that a connection which many exchanges share
+// does not swallow each one's next try.
+int OnSocket(void* /*unused*/, curl_socket_t socket, curlsocktype purpose) {
+  if (purpose == CURLSOCKTYPE_IPCXN) {
+    setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &kDeadPeerMilliseconds, sizeof kDeadPeerMilliseconds);
+  }
+  return CURL_SOCKOPT_OK;
+}
+
 }  // namespace
 
-CurlTransfer::CurlTransfer(HttpRequest request, std::shared_ptr<HttpSink> sink, TimePoint now)
-    : request_(std::move(request)), sink_(std::move(sink)), easy_(curl_easy_init()), started_(now), last_byte_(now) {
-  if (easy_ != nullptr) Configure();
+CurlTransfer::CurlTransfer(uint64_t id, HttpRequest request, std::shared_ptr<HttpSink> sink, TimePoint now)
+    : id_(id), request_(std::move(request)), sink_(std::move(sink)), started_(now), last_byte_(now) {
+  if (!AddHeaders()) return;
+  easy_ = curl_easy_init();
+  if (easy_ == nullptr) {
+    unsendable_ = "libcurl could not be set up";
+  } else {
+    Configure();
+  }
 }
 
 CurlTransfer::~CurlTransfer() {
   if (easy_ != nullptr) curl_easy_cleanup(easy_);
   curl_slist_free_all(headers_);
+}
+
+CurlTransfer* CurlTransfer::Of(CURL* easy) {
+  char* self = nullptr;
+  curl_easy_getinfo(easy, CURLINFO_PRIVATE, &self);
+  return reinterpret_cast<CurlTransfer*>(self);
+}
+
+bool CurlTransfer::AddHeaders() {
+  auto add = [this](const std::string& line) {
+    curl_slist* longer = curl_slist_append(headers_, line.c_str());
+    if (longer != nullptr) headers_ = longer;
+    return longer != nullptr;
+  };
+  for (const auto& [name, value] : request_.headers) {
+    if (name.empty() || !OnOneLine(name) || !OnOneLine(value)) {
+      unsendable_ = "a header of the request is not one line; look for a line end in the key or the configured headers";
+      return false;
+    }
+    // To libcurl, "Name:" takes a header out and "Name;" sends it empty.
+    if (!add(value.empty() ? name + ";" : fmt::format("{}: {}", name, value))) return false;
+  }
+  return add("Accept-Encoding: identity") && add("Expect:");
 }
 
 void CurlTransfer::Configure() {
@@ -43,71 +90,131 @@ void CurlTransfer::Configure() {
   curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(easy_, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(easy_, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-  curl_easy_setopt(easy_, CURLOPT_SSL_VERIFYPEER, 1L);
-  curl_easy_setopt(easy_, CURLOPT_SSL_VERIFYHOST, 2L);
-  if (!request_.ca_file.empty()) curl_easy_setopt(easy_, CURLOPT_CAINFO, request_.ca_file.c_str());
-  // The empty string keeps libcurl from reading the proxy variables of the environment.
-  if (!request_.proxy_from_environment) curl_easy_setopt(easy_, CURLOPT_PROXY, "");
-  curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
-  curl_easy_setopt(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(easy_, CURLOPT_USERAGENT, (std::string("warpsmith/") + kVersion).c_str());
   curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, &HeaderFunction);
   curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
   curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, &WriteFunction);
   curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
-  curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS,
-                   request_.deadlines.connect.count() > 0 ? Milliseconds(request_.deadlines.connect) : 0L);
-  if (request_.method == "POST") {
+  curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_);
+  if (request_.method == "POST" || !request_.body.empty()) {
     curl_easy_setopt(easy_, CURLOPT_POST, 1L);
     curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
     curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, request_.body.data());  // outlives the transfer
-  } else if (request_.method != "GET") {
+  }
+  if (request_.method != "POST" && (request_.method != "GET" || !request_.body.empty())) {
     curl_easy_setopt(easy_, CURLOPT_CUSTOMREQUEST, request_.method.c_str());
   }
-  for (auto& [name, value] : request_.headers) {
-    headers_ = curl_slist_append(headers_, fmt::format("{}: {}", name, value).c_str());
-  }
-  headers_ = curl_slist_append(headers_, "Accept-Encoding: identity");
-  headers_ = curl_slist_append(headers_, "Expect:");
-  curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_);
+  SetRoute();
 }
 
+// How the server is reached and known to be the right one.
+void CurlTransfer::SetRoute() {
+  curl_easy_setopt(easy_, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  curl_easy_setopt(easy_, CURLOPT_SSL_VERIFYPEER, 1L);
+  curl_easy_setopt(easy_, CURLOPT_SSL_VERIFYHOST, 2L);
+  curl_easy_setopt(easy_, CURLOPT_PROXY_SSL_VERIFYPEER, 1L);
+  curl_easy_setopt(easy_, CURLOPT_PROXY_SSL_VERIFYHOST, 2L);
+  if (!request_.ca_file.empty()) {
+    curl_easy_setopt(easy_, CURLOPT_CAINFO, request_.ca_file.c_str());
+    curl_easy_setopt(easy_, CURLOPT_PROXY_CAINFO, request_.ca_file.c_str());
+  }
+  // The empty string keeps libcurl from reading the proxy variables of the environment.
+  if (!request_.proxy.empty() || !request_.proxy_from_environment) {
+    curl_easy_setopt(easy_, CURLOPT_PROXY, request_.proxy.c_str());
+    if (!request_.proxy.empty()) curl_easy_setopt(easy_, CURLOPT_NOPROXY, "");
+  }
+  curl_easy_setopt(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's answer is not the server's
+  curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
+  // Rather one connection for many exchanges than one each, once it is known that the server can: without this, those
+  // that begin together open a connection each. What is known of a server comes with its TLS, not with its first
+  // answer.
+  if (request_.url.rfind("https:", 0) == 0) curl_easy_setopt(easy_, CURLOPT_PIPEWAIT, 1L);
+  curl_easy_setopt(easy_, CURLOPT_FRESH_CONNECT, request_.fresh_connection ? 1L : 0L);
+  curl_easy_setopt(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(easy_, CURLOPT_TCP_KEEPIDLE, kProbeIdleSeconds);
+  curl_easy_setopt(easy_, CURLOPT_TCP_KEEPINTVL, kProbeIntervalSeconds);
+  curl_easy_setopt(easy_, CURLOPT_SOCKOPTFUNCTION, &OnSocket);
+  const Duration connect = request_.deadlines.connect;
+  curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, connect.count() > 0 ? Milliseconds(connect) : kNoConnectDeadline);
+}
+
+// Nothing may be thrown through libcurl.
 size_t CurlTransfer::HeaderFunction(char* data, size_t size, size_t count, void* self) {
-  return static_cast<CurlTransfer*>(self)->TakeHeader({data, size * count});
+  auto* transfer = static_cast<CurlTransfer*>(self);
+  try {
+    return transfer->TakeHeader({data, size * count});
+  } catch (...) {
+    return transfer->Stop(HttpError::kAborted);
+  }
 }
 
 size_t CurlTransfer::WriteFunction(char* data, size_t size, size_t count, void* self) {
-  return static_cast<CurlTransfer*>(self)->TakeBody({data, size * count});
+  auto* transfer = static_cast<CurlTransfer*>(self);
+  try {
+    return transfer->TakeBody({data, size * count});
+  } catch (...) {
+    return transfer->Stop(HttpError::kAborted);
+  }
 }
 
 // Returning less than was given makes libcurl end the transfer.
+size_t CurlTransfer::Stop(HttpError error) {
+  own_stop_ = error;
+  GiveUp();
+  return 0;
+}
+
+void CurlTransfer::GiveUp() {
+  curl_easy_setopt(easy_, CURLOPT_FORBID_REUSE, 1L);
+  curl_easy_getinfo(easy_, CURLINFO_LOCAL_PORT, &given_up_on_);
+}
+
+// To go on after a pause tells the server how much may come; libcurl sends that, and all before it, at once.
+void CurlTransfer::FlushOneOf(std::unordered_set<long>& ports) {
+  long port = 0;
+  curl_easy_getinfo(easy_, CURLINFO_LOCAL_PORT, &port);
+  if (ports.erase(port) == 0) return;
+  curl_easy_pause(easy_, CURLPAUSE_RECV);
+  curl_easy_pause(easy_, CURLPAUSE_CONT);
+}
+
 size_t CurlTransfer::TakeHeader(std::string_view line) {
   header_bytes_ += line.size();
   if (header_bytes_ > kMaxHeaderBytes) {
-    own_stop_ = HttpError::kTooLarge;
-    return 0;
+    return Stop(HttpError::kTooLarge);
   }
+  if (has_headers_) return line.size();  // trailers
   std::string_view text = Trim(line);
-  if (text.rfind("HTTP/", 0) == 0) {  // a new head: the one before was of an interim answer or a proxy's
+  if (text.rfind("HTTP/", 0) == 0) {  // a new head: the one before was of an interim answer
     result_.headers.clear();
     result_.status = 0;
     size_t space = text.find(' ');
     if (space != text.npos) std::from_chars(text.data() + space + 1, text.data() + text.size(), result_.status);
   } else if (text.empty()) {
-    if (result_.status >= 200) {
-      std::string encoding = FindHeader(result_.headers, "content-encoding");
-      if (!encoding.empty() && encoding != "identity") {
-        own_stop_ = HttpError::kEncoding;
-        return 0;
-      }
-      sink_->OnHeaders(result_.status, result_.headers);
-    }
+    if (result_.status >= 200 && !TakeHeadersEnd()) return 0;
   } else if (size_t colon = text.find(':'); colon != text.npos) {
     std::string name(text.substr(0, colon));
     for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     result_.headers.emplace_back(std::move(name), std::string(Trim(text.substr(colon + 1))));
   }
   return line.size();
+}
+
+bool CurlTransfer::TakeHeadersEnd() {
+  has_headers_ = true;
+  long version = 0;
+  curl_easy_getinfo(easy_, CURLINFO_HTTP_VERSION, &version);
+  result_.http_version = version == CURL_HTTP_VERSION_2_0   ? 20
+                         : version == CURL_HTTP_VERSION_1_1 ? 11
+                         : version == CURL_HTTP_VERSION_1_0 ? 10
+                                                            : 0;
+  std::string encoding = FindHeader(result_.headers, "content-encoding");
+  if (!encoding.empty() && encoding != "identity") {
+    Stop(HttpError::kEncoding);
+    return false;
+  }
+  sink_->OnHeaders(result_.status, result_.headers);
+  return true;
 }
 
 size_t CurlTransfer::TakeBody(std::string_view data) {
@@ -118,12 +225,10 @@ size_t CurlTransfer::TakeBody(std::string_view data) {
   }
   body_bytes_ += data.size();
   if (body_bytes_ > request_.max_response_bytes) {
-    own_stop_ = HttpError::kTooLarge;
-    return 0;
+    return Stop(HttpError::kTooLarge);
   }
   if (!sink_->OnData(data)) {
-    own_stop_ = HttpError::kAborted;
-    return 0;
+    return Stop(HttpError::kAborted);
   }
   return data.size();
 }
@@ -134,35 +239,43 @@ bool CurlTransfer::Connected() const {
   return microseconds > 0;
 }
 
-std::optional<TimePoint> CurlTransfer::NextDeadline() const {
+std::optional<TimePoint> CurlTransfer::NextCheck(TimePoint now) const {
   std::optional<TimePoint> next;
   auto consider = [&](TimePoint from, Duration deadline) {
     if (deadline.count() > 0 && (!next || from + deadline < *next)) next = from + deadline;
   };
-  consider(started_, request_.deadlines.total);
-  if (has_body_) {
-    consider(last_byte_, request_.deadlines.idle);
-  } else {
-    consider(started_, request_.deadlines.first_byte);
+  const HttpDeadlines& limits = request_.deadlines;
+  consider(started_, limits.total);
+  if (!has_body_) {
+    consider(started_, limits.first_byte);
+    if (!Connected()) consider(started_, limits.connect);
   }
+  // The body's first byte comes now at the earliest.
+  consider(has_body_ ? last_byte_ : now, limits.idle);
   return next;
 }
 
 std::optional<HttpError> CurlTransfer::Overdue(TimePoint now) const {
   auto over = [now](TimePoint from, Duration deadline) { return deadline.count() > 0 && now >= from + deadline; };
-  if (over(started_, request_.deadlines.total)) return HttpError::kTotalTimeout;
-  if (has_body_ && over(last_byte_, request_.deadlines.idle)) return HttpError::kIdleTimeout;
-  if (!has_body_ && over(started_, request_.deadlines.first_byte)) return HttpError::kFirstByteTimeout;
+  const HttpDeadlines& limits = request_.deadlines;
+  if (over(started_, limits.total)) return HttpError::kTotalTimeout;
+  if (has_body_) return over(last_byte_, limits.idle) ? std::optional(HttpError::kIdleTimeout) : std::nullopt;
+  if (over(started_, limits.first_byte)) return HttpError::kFirstByteTimeout;
+  if (over(started_, limits.connect) && !Connected()) return HttpError::kConnectTimeout;
   return std::nullopt;
 }
 
 HttpError CurlTransfer::ErrorOf(CURLcode code) const {
+  long proxy_status = 0;
+  curl_easy_getinfo(easy_, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
+  if (code != CURLE_OK && proxy_status >= 300) return HttpError::kConnect;  // the proxy would not
   switch (code) {
     case CURLE_OK:
       return HttpError::kNone;
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_COULDNT_CONNECT:
+    case CURLE_PROXY:
       return HttpError::kConnect;
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_PEER_FAILED_VERIFICATION:
@@ -180,6 +293,8 @@ HttpError CurlTransfer::ErrorOf(CURLcode code) const {
     case CURLE_HTTP2:
     case CURLE_HTTP2_STREAM:
       return HttpError::kCut;
+    case CURLE_OUT_OF_MEMORY:  // what libcurl calls a header line that is longer than its limit
+      return has_headers_ ? HttpError::kProtocol : HttpError::kTooLarge;
     default:
       return HttpError::kProtocol;
   }
@@ -188,42 +303,39 @@ HttpError CurlTransfer::ErrorOf(CURLcode code) const {
 void CurlTransfer::FinishByCurl(CURLcode code) {
   if (own_stop_ != HttpError::kNone) return FinishBy(own_stop_);
   HttpError error = ErrorOf(code);
+  if (error == HttpError::kTooLarge) return FinishBy(error);
   std::string detail;
   if (error != HttpError::kNone) detail = error_buffer_[0] != 0 ? error_buffer_ : curl_easy_strerror(code);
   Finish(error, std::move(detail));
 }
 
-void CurlTransfer::FinishBy(HttpError error) {
+std::string CurlTransfer::Describe(HttpError error) const {
   const HttpDeadlines& limits = request_.deadlines;
   auto seconds = [](Duration duration) { return fmt::format("{:g} s", ToSeconds(duration)); };
-  std::string detail;
   switch (error) {
+    case HttpError::kConnectTimeout:
+      return "no connection within " + seconds(limits.connect);
     case HttpError::kFirstByteTimeout:
-      detail = "no answer within " + seconds(limits.first_byte);
-      break;
+      return "no answer within " + seconds(limits.first_byte);
     case HttpError::kIdleTimeout:
-      detail = "the answer stalled for " + seconds(limits.idle);
-      break;
+      return "the answer stalled for " + seconds(limits.idle);
     case HttpError::kTotalTimeout:
-      detail = "the answer had not ended after " + seconds(limits.total);
-      break;
+      return "the answer had not ended after " + seconds(limits.total);
     case HttpError::kTooLarge:
-      detail = fmt::format("the answer is over the cap of {} bytes", request_.max_response_bytes);
-      break;
+      return has_headers_ ? fmt::format("the answer is over the cap of {} bytes", request_.max_response_bytes)
+                          : fmt::format("the answer's headers are too long; {} bytes are taken", kMaxHeaderBytes);
     case HttpError::kEncoding:
-      detail = "the answer is compressed, which was not asked for";
-      break;
+      return "the answer is compressed, which was not asked for";
     case HttpError::kCancelled:
-      detail = "cancelled";
-      break;
+      return "cancelled";
     case HttpError::kProtocol:
-      detail = "libcurl could not be set up";
-      break;
+      return unsendable_.empty() ? "libcurl could not be set up" : unsendable_;
     default:
-      detail = "stopped";
+      return "stopped";
   }
-  Finish(error, std::move(detail));
 }
+
+void CurlTransfer::FinishBy(HttpError error) { Finish(error, Describe(error)); }
 
 void CurlTransfer::Finish(HttpError error, std::string detail) {
   result_.error = error;

@@ -5,9 +5,11 @@
 
 #include <curl/curl.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 
 #include "llm_gateway/http/http_transport.h"
 
@@ -15,17 +17,27 @@ namespace warpsmith::gateway {
 
 class CurlTransfer {
  public:
-  CurlTransfer(HttpRequest request, std::shared_ptr<HttpSink> sink, TimePoint now);
+  CurlTransfer(uint64_t id, HttpRequest request, std::shared_ptr<HttpSink> sink, TimePoint now);
   ~CurlTransfer();
   CurlTransfer(const CurlTransfer&) = delete;
   CurlTransfer& operator=(const CurlTransfer&) = delete;
+  static CurlTransfer* Of(CURL* easy);
 
+  uint64_t id() const { return id_; }
+  // Null where the request cannot be sent; then FinishBy(kProtocol) says why.
   CURL* easy() const { return easy_; }
-  // The instant at which a deadline falls due unless something arrives first; nullopt: no deadline is set.
-  std::optional<TimePoint> NextDeadline() const;
+  // When to ask Overdue again: no deadline falls due before, whatever arrives until then. nullopt: none is set.
+  std::optional<TimePoint> NextCheck(TimePoint now) const;
   // Which deadline is over, if one is.
   std::optional<HttpError> Overdue(TimePoint now) const;
-  // Tells the sink; call it once, after the handle has left the multi handle.
+  // Before the handle leaves the multi handle early: a connection that nobody else uses shall go with it.
+  void GiveUp();
+  // Our port of the connection that the exchange was given up on; 0 where it was not, or had none.
+  long given_up_on() const { return given_up_on_; }
+  // Has the connection send what libcurl keeps back, if the exchange's is one of `ports`, which it is then taken out
+  // of.
+  void FlushOneOf(std::unordered_set<long>& ports);
+  // Tells the sink; call one of them once, after the handle has left the multi handle.
   void FinishByCurl(CURLcode code);
   void FinishBy(HttpError error);
 
@@ -33,23 +45,32 @@ class CurlTransfer {
   static size_t HeaderFunction(char* data, size_t size, size_t count, void* self);
   static size_t WriteFunction(char* data, size_t size, size_t count, void* self);
   void Configure();
+  bool AddHeaders();
+  void SetRoute();
   size_t TakeHeader(std::string_view line);
+  bool TakeHeadersEnd();
   size_t TakeBody(std::string_view data);
+  size_t Stop(HttpError error);
   bool Connected() const;
   HttpError ErrorOf(CURLcode code) const;
+  std::string Describe(HttpError error) const;
   void Finish(HttpError error, std::string detail);
 
+  const uint64_t id_;
   HttpRequest request_;
   std::shared_ptr<HttpSink> sink_;
   CURL* easy_ = nullptr;
   curl_slist* headers_ = nullptr;
+  std::string unsendable_;  // why no request was made
   char error_buffer_[CURL_ERROR_SIZE] = {};
   HttpResult result_;
   TimePoint started_;
   TimePoint last_byte_;
+  bool has_headers_ = false;  // of the final answer
   bool has_body_ = false;
   size_t header_bytes_ = 0;
   size_t body_bytes_ = 0;
+  long given_up_on_ = 0;
   HttpError own_stop_ = HttpError::kNone;  // why a callback of ours told libcurl to stop
 };
 

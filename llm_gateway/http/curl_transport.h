@@ -1,8 +1,8 @@
-// HttpTransport by libcurl: one multi handle driven by one thread of its own, any number of exchanges in flight.
-// TLS certificates are verified, redirects are not followed, nothing compressed is asked for or taken, and proxies
-// named in the environment are used only where the request says so. Threading: as HttpTransport. The destructor ends
-// every exchange with kCancelled and joins the thread. Source of the method: libcurl's multi interface, curl_multi_poll
-// and curl_multi_wakeup.
+// HttpTransport by libcurl: one multi handle driven by one thread of its own, any number of exchanges in flight. HTTP/2
+// where a TLS server offers it, many exchanges a connection; HTTP/1.1 elsewhere.
+// TLS certificates are always verified, redirects are not followed, nothing compressed is asked for or taken, and
+// proxies named in the environment are used only where the request says so. Threading: as HttpTransport. The destructor
+// ends every exchange with kCancelled and joins the thread.
 #ifndef WARPSMITH_LLM_GATEWAY_HTTP_CURL_TRANSPORT_H_
 #define WARPSMITH_LLM_GATEWAY_HTTP_CURL_TRANSPORT_H_
 
@@ -11,6 +11,8 @@
 #include "llm_gateway/http/http_transport.h"
 
 namespace warpsmith::gateway {
+
+class CurlLoop;
 
 class CurlTransport final : public HttpTransport {
  public:
@@ -22,8 +24,7 @@ class CurlTransport final : public HttpTransport {
   std::shared_ptr<HttpCall> Start(HttpRequest request, std::shared_ptr<HttpSink> sink) override;
 
  private:
-  class Loop;
-  std::shared_ptr<Loop> loop_;
+  std::shared_ptr<CurlLoop> loop_;
 };
 
 }  // namespace warpsmith::gateway

@@ -20,7 +20,7 @@ namespace warpsmith::gateway {
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
 struct HttpDeadlines {
-  Duration connect{};     // name look-up, connection, TLS
+  Duration connect{};     // name look-up, connection, proxy, TLS; from the start
   Duration first_byte{};  // from the start to the first byte of the body
   Duration idle{};        // between bytes of the body
   Duration total{};       // from the start to the end
@@ -33,8 +33,10 @@ struct HttpRequest {
   std::string body;
   HttpDeadlines deadlines;
   size_t max_response_bytes = 32u << 20;
-  std::string ca_file;                  // empty: the system's
+  std::string ca_file;                  // certificates to trust instead of the system's; empty: the system's
+  std::string proxy;                    // "http://proxy:3128"; empty: none, or the environment's
   bool proxy_from_environment = false;  // https_proxy, http_proxy, no_proxy
+  bool fresh_connection = false;        // none that exists: for a new try after a stall, which may be the connection's
 };
 
 enum class HttpError {
@@ -55,8 +57,9 @@ enum class HttpError {
 
 struct HttpResult {
   HttpError error = HttpError::kNone;
-  std::string message;  // for people, where error is not kNone; holds no header and no body
-  int status = 0;       // 0: none came
+  std::string message;   // for people, where error is not kNone; holds no header and no body
+  int status = 0;        // 0: none came
+  int http_version = 0;  // 10, 11, 20; 0: not known
   HttpHeaders headers;
   double first_byte_seconds = 0;
   double seconds = 0;

@@ -1,6 +1,7 @@
 // Server-sent events, parsed as they arrive: any chunk boundary, LF, CR LF or CR, comments, several data lines, a byte
 // order mark. A parser is fed until its stream ends; an event over the cap ends it with an error.
-// Threading: one thread. Units: bytes. Source of the method: the HTML standard's "text/event-stream".
+// Work is linear in what is fed, however it is cut; memory is bounded by the cap; in the steady state nothing is
+// allocated. Threading: one thread. Units: bytes. Source of the method: the HTML standard's "text/event-stream".
 #ifndef WARPSMITH_LLM_GATEWAY_HTTP_SSE_PARSER_H_
 #define WARPSMITH_LLM_GATEWAY_HTTP_SSE_PARSER_H_
 
@@ -29,7 +30,8 @@ class SseParser {
   absl::Status Finish();
 
  private:
-  absl::Status TakeLine(std::string_view line);
+  absl::Status Fail();
+  void TakeLine(std::string_view line);
   void Dispatch();
 
   Callback callback_;

@@ -3,24 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "common/protocol_names.h"
+#include "llm_gateway/prompts/describe_failure.h"
 #include "llm_gateway/prompts/describe_profile.h"
+#include "llm_gateway/prompts/fenced.h"
 #include "llm_gateway/replies/text.h"
 
 namespace warpsmith::gateway {
 namespace {
 
 constexpr size_t kMaxSource = 200u << 10;
-constexpr int kFullTurns = 2;
-
-template <typename List>
-std::string Numbers(const List& values) {
-  std::string text = "(";
-  for (int i = 0; i < values.size(); ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", values[i]);
-  return text + ")";
-}
+constexpr size_t kMaxPatternSource = 10u << 10;
+constexpr size_t kMaxNotes = 32u << 10;
 
 bool Contiguous(const v1::TensorSpec& tensor) {
   if (tensor.strides_size() != tensor.shape_size()) return tensor.strides_size() == 0;
@@ -33,52 +28,89 @@ bool Contiguous(const v1::TensorSpec& tensor) {
 }
 
 std::string DescribeTensor(const v1::TensorSpec& tensor) {
-  std::string text = fmt::format("- {} `{}`: {} {}", TensorRoleName(tensor.role()), tensor.name(), tensor.dtype(),
-                                 tensor.shape_size() == 0 ? "scalar" : Numbers(tensor.shape()));
-  text += Contiguous(tensor) ? ", contiguous" : ", strides " + Numbers(tensor.strides());
+  std::string text =
+      fmt::format("- {} `{}`: {} {}", TensorRoleName(tensor.role()), tensor.name(), tensor.dtype(),
+                  tensor.shape().empty() ? "scalar" : fmt::format("({})", fmt::join(tensor.shape(), ", ")));
+  text += Contiguous(tensor) ? ", contiguous" : fmt::format(", strides ({})", fmt::join(tensor.strides(), ", "));
   if (!tensor.alias_of().empty()) text += fmt::format(", same memory as `{}`", tensor.alias_of());
   if (tensor.mutated()) text += ", changed by forward()";
   return text + "\n";
 }
 
-std::string DescribeTiming(const v1::Evaluation& evaluation) {
-  std::string text = fmt::format("{:.4g} ms", evaluation.timing().median_ms());
-  if (evaluation.timing().emulated()) text += " (emulated)";
-  if (evaluation.ratio_to_eager() > 0)
-    text += fmt::format(", {:.3g}x as fast as PyTorch eager", evaluation.ratio_to_eager());
-  if (evaluation.ratio_to_best_baseline() > 0) {
-    text += fmt::format(", {:.3g}x as fast as the best baseline ({})", evaluation.ratio_to_best_baseline(),
-                        evaluation.best_baseline());
+std::string DescribeBaselines(const v1::Problem& problem) {
+  if (problem.baselines().empty()) return "";
+  std::string text = "\nBaselines:";
+  for (const v1::Baseline& baseline : problem.baselines()) {
+    if (baseline.median_ms() > 0) {
+      text += fmt::format(" {} {:.4g} ms ({}{});", baseline.name(), baseline.median_ms(),
+                          PrecisionClassName(baseline.precision_class()),
+                          baseline.emulated() ? ", on the CPU beside the emulated device" : "");
+    } else if (!baseline.skipped_reason().empty()) {
+      text += fmt::format(" {} not timed: {};", baseline.name(), OneLine(baseline.skipped_reason(), 200));
+    }
+  }
+  text.back() = '.';
+  return text;
+}
+
+std::string DescribeLeastWork(const v1::ProblemSignature& signature) {
+  if (signature.algorithm_bytes() <= 0) return "";
+  std::string text =
+      fmt::format(" At least {:.4g} MB must be moved", static_cast<double>(signature.algorithm_bytes()) * 1e-6);
+  if (signature.algorithm_flops() > 0) {
+    text +=
+        fmt::format(", and {:.4g} GFLOP done as written: {:.3g} operations a byte", signature.algorithm_flops() * 1e-9,
+                    signature.algorithm_flops() / static_cast<double>(signature.algorithm_bytes()));
+  }
+  return text + ".";
+}
+
+std::string DescribeRoofline(const v1::Roofline& roofline) {
+  std::string text;
+  auto floor = [&text](double ms, const char* what) {
+    if (ms > 0) text += fmt::format("{}{:.4g} ms by {}", text.empty() ? " The device's peaks allow " : ", ", ms, what);
+  };
+  floor(roofline.memory_floor_ms(), "bytes");
+  floor(roofline.compute_floor_ms(), "operations as written");
+  if (roofline.share() > 0) {
+    text += fmt::format("{} {:.0f} % of that roof is reached{}", text.empty() ? "" : ";", 100 * roofline.share(),
+                        roofline.bound().empty() ? "" : fmt::format(" (bound: {})", OneLine(roofline.bound(), 40)));
+  }
+  if (roofline.bytes_per_second() > 0) {
+    text += fmt::format("{} the necessary bytes at {:.4g} GB/s", text.empty() ? "" : ",",
+                        roofline.bytes_per_second() * 1e-9);
+  }
+  if (roofline.operations_per_second() > 0) {
+    text += fmt::format("{} {:.4g} TFLOP/s", text.empty() ? "" : ",", roofline.operations_per_second() * 1e-12);
+  }
+  return text.empty() ? "" : text + ".";
+}
+
+std::string DescribeResources(const v1::Evaluation& evaluation) {
+  std::string text;
+  for (const v1::KernelResources& kernel : evaluation.compile().kernels()) {
+    if (kernel.registers() == 0) continue;
+    text += fmt::format(
+        " {}: {} registers a thread, {} bytes of static shared memory, {} bytes of local memory a thread{}.",
+        OneLine(kernel.name(), 120), kernel.registers(), kernel.static_shared_bytes(), kernel.local_bytes(),
+        kernel.local_bytes() > 0 ? " (spills or indexed arrays)" : "");
+  }
+  if (!evaluation.tune().empty()) {
+    // Protocol buffers' maps have no order; a prompt must have one.
+    std::vector<std::string> values;
+    for (const auto& [name, value] : evaluation.tune())
+      values.push_back(fmt::format("{}={}", OneLine(name, 60), value));
+    std::sort(values.begin(), values.end());
+    text += fmt::format(" Measured with {}, the best of {} combinations.", fmt::join(values, ", "),
+                        std::max(1, evaluation.tune_variants()));
   }
   return text;
 }
 
-std::string TriedLine(const v1::TriedIdea& tried) {
-  auto field = [](const std::string& text, size_t most) {
-    std::string line = OneLine(text, most);
-    std::replace(line.begin(), line.end(), '|', '/');
-    return line.empty() ? std::string("-") : line;
-  };
-  std::string change = "-";
-  if (tried.ratio_to_parent() > 0) change = fmt::format("{:+.0f} %", (tried.ratio_to_parent() - 1) * 100);
-  return fmt::format("{} | {} | {} | {} | {}\n", field(tried.idea().title(), 200), field(tried.idea().category(), 40),
-                     field(tried.outcome(), 40), change, field(tried.why(), 200));
-}
-
 }  // namespace
 
-std::string Fenced(const std::string& language, const std::string& text) {
-  size_t longest = 2, run = 0;
-  for (char c : text) {
-    run = c == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  std::string fence(longest + 1, '`');
-  bool ended = !text.empty() && text.back() == '\n';
-  return fence + language + "\n" + text + (ended ? "" : "\n") + fence;
-}
-
-std::string DescribeProblem(const v1::Problem& problem, bool frozen_weights) {
+std::string DescribeProblem(const v1::ProblemContext& context) {
+  const v1::Problem& problem = context.problem();
   const v1::ProblemSignature& signature = problem.signature();
   std::string text = fmt::format("Problem: {}\n\n", OneLine(problem.name(), 200));
   if (!signature.module_summary().empty()) text += Bounded(signature.module_summary(), 4000) + "\n\n";
@@ -91,36 +123,33 @@ std::string DescribeProblem(const v1::Problem& problem, bool frozen_weights) {
   text += fmt::format("\nThe module runs in {} mode.", signature.training_mode() ? "training" : "evaluation");
   if (signature.mutates_policy() == v1::MUTATES_POLICY_REQUIRED)
     text += " Changes of its buffers are part of the answer.";
-  if (frozen_weights) text += " Parameters keep their values, so work on parameters alone may be done once.";
-  if (signature.algorithm_bytes() > 0) {
-    text += fmt::format(" At least {:.4g} MB must be moved", static_cast<double>(signature.algorithm_bytes()) * 1e-6);
-    if (signature.algorithm_flops() > 0)
-      text += fmt::format(", and {:.4g} GFLOP done as written", signature.algorithm_flops() * 1e-9);
-    text += ".";
-  }
-  if (!problem.baselines().empty()) {
-    text += "\nBaselines:";
-    for (const v1::Baseline& baseline : problem.baselines()) {
-      text += fmt::format(" {} {:.4g} ms ({}{});", baseline.name(), baseline.median_ms(),
-                          PrecisionClassName(baseline.precision_class()),
-                          baseline.emulated() ? ", on the CPU beside the emulated device" : "");
-    }
-    text.back() = '.';
-  }
-  return text + "\n\nThe PyTorch file:\n\n" + Fenced("python", Bounded(problem.source(), kMaxSource));
+  text += context.frozen_weights() ? " Parameters keep their values: work on parameters alone may be done once, by "
+                                     "\"prepare\" steps."
+                                   : " Parameters may change from run to run: no \"prepare\" steps.";
+  text += DescribeLeastWork(signature) + DescribeBaselines(problem);
+  return text + "\n\nThe PyTorch file:\n\n" + Fenced("python", ShortenedSource(problem.source(), kMaxSource));
 }
 
 std::string DescribePrecision(const v1::ProblemContext& context) {
+  bool tf32 = false, bf16 = false;
   std::string names;
   for (int accepted : context.accepted()) {
+    tf32 |= accepted == v1::PRECISION_CLASS_TF32;
+    bf16 |= accepted == v1::PRECISION_CLASS_BF16;
     names += (names.empty() ? "" : ", ") + PrecisionClassName(static_cast<v1::PrecisionClass>(accepted));
   }
-  if (names.empty()) names = "fp32";
-  std::string text = fmt::format("accepted classes: {}.", names);
-  bool loose = names.find("tf32") != names.npos || names.find("bf16") != names.npos;
-  text += loose ? " Arithmetic of these classes may be used; sums are kept in float32."
-                : " Arithmetic must be as accurate as float32 (split or compensated forms of lower precision count if "
-                  "they reach that).";
+  std::string text = fmt::format("accepted classes: {}.", names.empty() ? "fp32" : names);
+  if (tf32 || bf16) {
+    text += fmt::format(
+        " Products may be taken in {}; sums are kept in float32, and what is returned has the error of such products, "
+        "not more.",
+        bf16 ? "bfloat16, tf32 or fp16" : "tf32 or fp16, not in bfloat16");
+  } else {
+    text +=
+        " Arithmetic must be as accurate as float32: errors of the size that PyTorch's own float32 run has (tf32 and "
+        "half precision fail; split or compensated forms of lower precision count where they reach float32's "
+        "accuracy).";
+  }
   if (context.problem().signature().tolerance() > 0) {
     text += fmt::format(" Besides, absolute and relative tolerance {:g} on the module's own inputs.",
                         context.problem().signature().tolerance());
@@ -128,35 +157,55 @@ std::string DescribePrecision(const v1::ProblemContext& context) {
   return text;
 }
 
+std::string DescribeTiming(const v1::ProblemContext& context, const v1::Evaluation& evaluation) {
+  const double ms = evaluation.timing().median_ms();
+  std::string text = fmt::format("{:.4g} ms", ms);
+  if (evaluation.timing().emulated()) text += " (emulated)";
+  auto ratio = [&text](double value, const std::string& what) {
+    if (value > 0) text += fmt::format(", {:.3g}x as fast as {}", value, what);
+  };
+  bool eager = false, best = false;
+  for (const v1::Baseline& baseline : context.problem().baselines()) {
+    if (baseline.median_ms() <= 0 || ms <= 0 || baseline.emulated() != evaluation.timing().emulated()) continue;
+    // The worker's own ratios are of the same minute on the same board.
+    double value = baseline.median_ms() / ms;
+    std::string name = OneLine(baseline.name(), 60);
+    if (baseline.name() == "eager" && evaluation.ratio_to_eager() > 0) {
+      value = evaluation.ratio_to_eager();
+      eager = true;
+    }
+    if (baseline.name() == evaluation.best_baseline() && evaluation.ratio_to_best_baseline() > 0) {
+      value = evaluation.ratio_to_best_baseline();
+      name += " (the best baseline)";
+      best = true;
+    }
+    ratio(value, name);
+  }
+  if (!eager) ratio(evaluation.ratio_to_eager(), "PyTorch eager");
+  if (!best) {
+    ratio(evaluation.ratio_to_best_baseline(),
+          fmt::format("the best baseline ({})", OneLine(evaluation.best_baseline(), 60)));
+  }
+  return text;
+}
+
 std::string DescribeParent(const v1::ProblemContext& context, const v1::ParentKernel& parent, bool present) {
   if (!present || parent.source().empty()) {
     return "There is none yet: the PyTorch module above is what runs today. The first kernel is to be correct, simple "
-           "in "
-           "structure, and already use the idea.";
+           "in structure, and already use the idea.";
   }
   const v1::Evaluation& evaluation = parent.evaluation();
   std::string text;
   if (evaluation.outcome() == v1::OUTCOME_OK) {
-    text = "Correct. " + DescribeTiming(evaluation) + ".";
-    const v1::ProblemSignature& signature = context.problem().signature();
-    double ms = evaluation.timing().median_ms();
-    if (ms > 0 && signature.algorithm_bytes() > 0 && !evaluation.timing().emulated()) {
-      text += fmt::format(" That moves its necessary bytes at {:.4g} GB/s.",
-                          static_cast<double>(signature.algorithm_bytes()) * 1e-6 / ms);
-    }
+    text = "Correct. " + DescribeTiming(context, evaluation) + ".";
+    if (!evaluation.timing().emulated()) text += DescribeRoofline(evaluation.roofline());
     if (evaluation.launches() > 0) text += fmt::format(" Launches: {}.", evaluation.launches());
   } else {
     text = DescribeOutcome(evaluation) + ".";
   }
-  for (const v1::KernelResources& kernel : evaluation.compile().kernels()) {
-    if (kernel.registers() == 0) continue;
-    text += fmt::format(
-        " {}: {} registers a thread, {} bytes of static shared memory, {} bytes of local memory a thread.",
-        OneLine(kernel.name(), 120), kernel.registers(), kernel.static_shared_bytes(), kernel.local_bytes());
-  }
-  text += DescribeProfile(evaluation.profile());
+  text += DescribeResources(evaluation) + DescribeProfile(evaluation.profile());
   if (!parent.idea_title().empty()) text += " It came from the idea: " + OneLine(parent.idea_title(), 200) + ".";
-  return text + "\n\n" + Fenced("cuda", Bounded(parent.source(), kMaxSource));
+  return text + "\n\n" + Fenced("cuda", ShortenedSource(parent.source(), kMaxSource));
 }
 
 std::string DescribeIdea(const v1::Idea& idea) {
@@ -170,115 +219,68 @@ std::string DescribeIdea(const v1::Idea& idea) {
   for (int i = 0; i < idea.plan_size(); ++i) text += fmt::format("Step {}: {}\n", i + 1, idea.plan(i));
   if (idea.expected_speedup() > 0)
     text += fmt::format("Expected: {:.3g}x as fast as the kernel above\n", idea.expected_speedup());
-  return Bounded(text, 16u << 10);
-}
-
-std::string DescribeTried(const google::protobuf::RepeatedPtrField<v1::TriedIdea>& tried, int max_full,
-                          size_t max_bytes) {
-  if (tried.empty()) return "None.";
-  // The latest come first in line for a full entry, and before them those that made the kernel faster.
-  std::vector<int> order(static_cast<size_t>(tried.size()));
-  for (int i = 0; i < tried.size(); ++i) order[static_cast<size_t>(i)] = tried.size() - 1 - i;
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return (tried[a].ratio_to_parent() > 1.02) > (tried[b].ratio_to_parent() > 1.02);
-  });
-  std::vector<int> full;
-  size_t bytes = 0;
-  for (int index : order) {
-    bytes += TriedLine(tried[index]).size();
-    if (static_cast<int>(full.size()) >= max_full || bytes > max_bytes) break;
-    full.push_back(index);
-  }
-  std::sort(full.begin(), full.end());
-  std::string text = "title | category | outcome | change | why\n";
-  for (int index : full) text += TriedLine(tried[index]);
-  int folded = tried.size() - static_cast<int>(full.size());
-  if (folded > 0) {
-    std::map<std::string, std::vector<std::string>> groups;
-    for (int i = 0; i < tried.size(); ++i) {
-      if (std::binary_search(full.begin(), full.end(), i)) continue;
-      groups[tried[i].idea().category() + ", " + tried[i].outcome()].push_back(OneLine(tried[i].idea().title(), 80));
-    }
-    text += fmt::format("Further {} ideas, folded to their titles:\n", folded);
-    for (const auto& [group, titles] : groups) {
-      text += fmt::format("- {} ({}): ", group, titles.size());
-      for (size_t i = 0; i < titles.size(); ++i) text += (i == 0 ? "" : "; ") + titles[i];
-      text += "\n";
-    }
-  }
-  text.pop_back();
+  if (idea.changes_precision()) text += "It changes the precision of results, within the accepted classes.\n";
+  text = Bounded(text, 16u << 10);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }
 
-std::string CountCategories(const google::protobuf::RepeatedPtrField<v1::TriedIdea>& tried) {
+std::string DescribeSiblings(int index, int count) {
+  if (count <= 1)
+    return "Yours is the only implementation of this idea now: take the form that is likeliest to be fast.";
+  constexpr const char* kDirections[] = {
+      "take the most direct form of the idea, with the numbers that its plan names",
+      "take larger tiles than come to mind first: more work and more registers a thread, fewer blocks",
+      "take smaller tiles and more blocks than come to mind first, so that more warps are there to hide latency",
+      "stage data in another way than comes to mind first: registers instead of shared memory or the other way round, "
+      "another number of stages",
+      "map threads and warps to the data in another way than comes to mind first: another order of loops, another "
+      "split "
+      "of the work",
+  };
+  constexpr int kCount = static_cast<int>(std::size(kDirections));
+  std::string text = fmt::format(
+      "This is implementation {} of {} of the same idea; the others are written at the same time by people "
+      "who do not see yours. Make yours differ from theirs while it stays the same idea: {}",
+      index + 1, std::max(count, index + 1), kDirections[index % kCount]);
+  if (index >= kCount) text += "; and choose other numbers than an earlier one with this direction would";
+  return text + ".";
+}
+
+std::string DescribePatterns(const google::protobuf::RepeatedPtrField<v1::BankPattern>& patterns, int most,
+                             const std::string& category) {
   std::string text;
-  for (const char* category :
-       {"memory_access", "async_latency", "precision", "compute", "parallelism_occupancy", "control_flow"}) {
-    auto count =
-        std::count_if(tried.begin(), tried.end(), [&](const auto& one) { return one.idea().category() == category; });
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", category, count);
-  }
-  return text;
-}
-
-std::string DescribeOutcome(const v1::Evaluation& evaluation) {
-  if (evaluation.outcome() == v1::OUTCOME_OK) return "ok, " + DescribeTiming(evaluation);
-  std::string text = OutcomeName(evaluation.outcome());
-  if (!evaluation.reason().empty()) text += " (" + OneLine(evaluation.reason(), 80) + ")";
-  if (!evaluation.message().empty()) text += ": " + OneLine(evaluation.message(), 600);
-  return text;
-}
-
-std::string DescribeFailure(const v1::Evaluation& evaluation) {
-  std::string text = fmt::format("Outcome: {}", OutcomeName(evaluation.outcome()));
-  if (!evaluation.reason().empty()) text += fmt::format(", reason {}", evaluation.reason());
-  if (!evaluation.failed_stage().empty()) text += fmt::format(", at stage {}", evaluation.failed_stage());
-  text += ".\n";
-  if (!evaluation.message().empty()) text += Bounded(evaluation.message(), 4000) + "\n";
-  if (evaluation.outcome() == v1::OUTCOME_COMPILE_ERROR && !evaluation.compile().log().empty()) {
-    // The first errors: later ones mostly follow from them.
-    const std::string& log = evaluation.compile().log();
-    size_t error = log.find("error");
-    size_t line = error == log.npos ? 0 : log.rfind('\n', error) + 1;
-    text += "\nThe compiler's first errors:\n\n" + Fenced("", Bounded(std::string_view(log).substr(line), 6000)) + "\n";
-  }
-  if (evaluation.has_mismatch()) {
-    const v1::Mismatch& mismatch = evaluation.mismatch();
-    text += fmt::format("\nIn `{}` at index {}: expected {:.9g}, got {:.9g}", mismatch.output(),
-                        Numbers(mismatch.index()), mismatch.expected(), mismatch.got());
-    if (mismatch.elements() > 0)
-      text += fmt::format("; {} of {} elements are wrong", mismatch.wrong_elements(), mismatch.elements());
-    text += ".\n";
-  }
-  for (const v1::TrialVerdict& trial : evaluation.trials()) {
-    if (trial.passed()) continue;
-    text += fmt::format("Input distribution {}: relative RMS error {:.3g}, worst tile {:.3g}, maximum {:.3g}{}.\n",
-                        OneLine(trial.distribution(), 80), trial.relative_rms_error(), trial.worst_tile_error(),
-                        trial.max_error(), trial.after_timed_launch() ? ", in a timed launch" : "");
-  }
-  return text;
-}
-
-std::string DescribeEarlierTurns(const google::protobuf::RepeatedPtrField<v1::EarlierTurn>& turns) {
-  if (turns.empty()) return "";
-  std::string text = "# Your earlier turns on this problem, oldest first\n\n";
-  for (int i = 0; i < turns.size(); ++i) {
-    text += fmt::format("Turn {}: {}.\n", i + 1, DescribeOutcome(turns[i].evaluation()));
-    if (i >= turns.size() - kFullTurns) {
-      text += "\n" + Fenced("cuda", Bounded(turns[i].source(), kMaxSource)) + "\n\n";
+  int shown = 0, left = 0;
+  for (const v1::BankPattern& pattern : patterns) {
+    if (!category.empty() && pattern.category() != category) continue;
+    if (shown == most) {
+      ++left;
+      continue;
     }
+    text += fmt::format("{} ({}), on the problem {}", OneLine(pattern.title(), 200), OneLine(pattern.category(), 40),
+                        OneLine(pattern.problem_name(), 200));
+    if (pattern.ratio_to_eager() > 0)
+      text += fmt::format(", {:.3g}x as fast as PyTorch eager", pattern.ratio_to_eager());
+    text += ":\n\n" + Fenced("cuda", ShortenedSource(pattern.source(), kMaxPatternSource)) + "\n\n";
+    ++shown;
   }
-  if (turns.size() > kFullTurns) {
-    text += fmt::format("(The sources of the first {} turns are left out.)\n\n", turns.size() - kFullTurns);
-  }
-  return text;
+  if (shown == 0) return "";
+  if (left > 0) text += fmt::format("({} more are left out.)\n\n", left);
+  return "# Kernels that did well on related problems\n\nTake over what fits; their shapes and names are not "
+         "yours.\n\n" +
+         text;
 }
 
 std::string DescribeNotes(const google::protobuf::RepeatedPtrField<std::string>& notes) {
-  if (notes.empty()) return "";
-  std::string text = "# Notes of the operator\n\n";
-  for (const std::string& note : notes) text += "- " + Bounded(note, 8000) + "\n";
-  return text + "\n";
+  std::string text;
+  for (int i = 0; i < notes.size(); ++i) {
+    if (text.size() > kMaxNotes) {
+      text += fmt::format("({} more notes are left out.)\n", notes.size() - i);
+      break;
+    }
+    text += "- " + Bounded(notes[i], 8000) + "\n";
+  }
+  return text.empty() ? "" : "# Notes of the operator\n\n" + text + "\n";
 }
 
 }  // namespace warpsmith::gateway

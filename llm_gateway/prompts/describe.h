@@ -1,5 +1,6 @@
-// The parts of a prompt, put into words: the problem, the parent, what was tried, what went wrong. Long parts are
-// shortened and say so; nothing is left out silently. Threading: pure functions. Units: as the messages say.
+// The parts of a prompt, put into words: the problem, the precision, the kernel to start from, the idea, what the bank
+// and the operator know. Long parts are shortened and say so; nothing is left out silently.
+// Threading: pure functions. Units: as the messages say.
 #ifndef WARPSMITH_LLM_GATEWAY_PROMPTS_DESCRIBE_H_
 #define WARPSMITH_LLM_GATEWAY_PROMPTS_DESCRIBE_H_
 
@@ -9,28 +10,25 @@
 
 namespace warpsmith::gateway {
 
-std::string DescribeProblem(const v1::Problem& problem, bool frozen_weights);
+// Tensors with shapes, strides and roles, frozen arguments, the least work, baselines, and the PyTorch file.
+std::string DescribeProblem(const v1::ProblemContext& context);
 std::string DescribePrecision(const v1::ProblemContext& context);
+
+// Time, ratio to each baseline, share of the roofline, resources, profile, source.
 std::string DescribeParent(const v1::ProblemContext& context, const v1::ParentKernel& parent, bool present);
+// "0.812 ms, 1.41x as fast as eager, ...".
+std::string DescribeTiming(const v1::ProblemContext& context, const v1::Evaluation& evaluation);
+
 std::string DescribeIdea(const v1::Idea& idea);
+// Which of the implementations of an idea this one is, and in what it is to differ from the others. `index` from 0.
+std::string DescribeSiblings(int index, int count);
 
-// One line an idea, `title | category | outcome | change | why`. Above `max_full` lines or `max_bytes`, the ones that
-// tell least (older and not better) are folded to their titles by category and outcome, with their number.
-std::string DescribeTried(const google::protobuf::RepeatedPtrField<v1::TriedIdea>& tried, int max_full = 60,
-                          size_t max_bytes = 16u << 10);
-std::string CountCategories(const google::protobuf::RepeatedPtrField<v1::TriedIdea>& tried);
-
-// What to correct: the first compile errors, or where and how the output differs.
-std::string DescribeFailure(const v1::Evaluation& evaluation);
-// One line: "ok, 0.812 ms, 1.41x of eager" or "wrong_output: …".
-std::string DescribeOutcome(const v1::Evaluation& evaluation);
-// Strategy "sequential": the last turns with their source, older ones by outcome only. Empty or ends with a blank line.
-std::string DescribeEarlierTurns(const google::protobuf::RepeatedPtrField<v1::EarlierTurn>& turns);
+// At most `most` kernels of the bank, those of `category` only where one is given; each source shortened. Empty or ends
+// with a blank line.
+std::string DescribePatterns(const google::protobuf::RepeatedPtrField<v1::BankPattern>& patterns, int most,
+                             const std::string& category = "");
 // Empty or ends with a blank line.
 std::string DescribeNotes(const google::protobuf::RepeatedPtrField<std::string>& notes);
-
-// A fenced block whose fence is longer than any in `text`.
-std::string Fenced(const std::string& language, const std::string& text);
 
 }  // namespace warpsmith::gateway
 

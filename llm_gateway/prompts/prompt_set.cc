@@ -1,80 +1,162 @@
 #include "llm_gateway/prompts/prompt_set.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "common/file.h"
 #include "common/hash.h"
 #include "llm_gateway/prompts/describe.h"
+#include "llm_gateway/prompts/describe_failure.h"
+#include "llm_gateway/prompts/describe_history.h"
 #include "llm_gateway/prompts/device_facts.h"
+#include "llm_gateway/prompts/fenced.h"
+#include "llm_gateway/prompts/idea_schema.h"
 #include "llm_gateway/replies/text.h"
 
 namespace warpsmith::gateway {
 namespace {
 
-absl::StatusOr<PromptTemplate> LoadOne(const std::filesystem::path& folder, const char* name,
-                                       const std::set<std::string>& slots) {
-  std::filesystem::path path = folder / (std::string(name) + ".txt");
-  WARPSMITH_ASSIGN_OR_RETURN(std::string text, ReadFile(path, 1u << 20));
-  return PromptTemplate::Parse(text, path.string(), slots);
+constexpr char kDefault[] = "default";
+constexpr size_t kMaxSource = 200u << 10;
+constexpr int kIdeaPatterns = 3;
+constexpr int kCodePatterns = 1;
+
+using Values = std::map<std::string, std::string>;
+
+bool IsVariantName(const std::string& name) {
+  return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
 }
 
-std::map<std::string, std::string> ContextValues(const v1::ProblemContext& context) {
-  return {{"device", DescribeDevice(context.device())},
-          {"problem", DescribeProblem(context.problem(), context.frozen_weights())},
-          {"precision", DescribePrecision(context)},
-          {"notes", DescribeNotes(context.operator_notes())}};
+// Parsing has checked that every slot is one of those that the callers below fill.
+std::string Text(const PromptTemplate& part, const Values& values) { return ValidText(part.Render(values).value()); }
+
+RenderedPrompt Start(const PromptVariant& variant, const PromptTemplate& guide, const v1::ProblemContext& context) {
+  RenderedPrompt prompt;
+  prompt.variant = variant.name;
+  prompt.messages.push_back({"system", Text(variant.contract, {}) + Text(guide, {}), true});
+  prompt.messages.push_back({"user",
+                             Text(variant.problem, {{"device", DescribeDevice(context.device())},
+                                                    {"problem", DescribeProblem(context)},
+                                                    {"precision", DescribePrecision(context)}}),
+                             true});
+  prompt.version =
+      fmt::format("{}/{}+{}+{}", variant.name, variant.contract.version(), guide.version(), variant.problem.version());
+  return prompt;
+}
+
+void Finish(RenderedPrompt& prompt, const std::string& version, std::string text) {
+  prompt.messages.push_back({"user", std::move(text), false});
+  prompt.version += "+" + version;
+  std::string all;
+  for (const PromptMessage& message : prompt.messages) all += (all.empty() ? "" : std::string(1, '\0')) + message.text;
+  prompt.sha256 = Sha256Hex(all);
+}
+
+std::string QuestionText(const PromptVariant& variant, const v1::ProposeIdeasRequest& request) {
+  return Text(variant.propose_ideas,
+              {{"parent", DescribeParent(request.context(), request.parent(), request.has_parent())},
+               {"tried", DescribeTried(request.tried(), request.parent().candidate_id())},
+               {"category_counts", CountCategories(request.tried())},
+               {"patterns", DescribePatterns(request.context().patterns(), kIdeaPatterns)},
+               {"notes", DescribeNotes(request.context().operator_notes())},
+               {"count", std::to_string(request.count())}});
+}
+
+RenderedPrompt StartIdeas(const PromptVariant& variant, const v1::ProblemContext& context) {
+  RenderedPrompt prompt = Start(variant, variant.ideas_guide, context);
+  prompt.schema_name = kIdeaSchemaName;
+  prompt.schema = IdeaSchema();
+  return prompt;
 }
 
 }  // namespace
 
-absl::StatusOr<PromptSet> PromptSet::Load(const std::filesystem::path& folder) {
+absl::StatusOr<PromptSet> PromptSet::Load(const std::filesystem::path& folder,
+                                          const std::vector<std::string>& variants) {
   PromptSet set;
-  WARPSMITH_ASSIGN_OR_RETURN(set.contract_, LoadOne(folder, "contract", {}));
-  WARPSMITH_ASSIGN_OR_RETURN(set.propose_ideas_, LoadOne(folder, "propose_ideas",
-                                                         {"device", "problem", "precision", "notes", "parent", "tried",
-                                                          "category_counts", "count"}));
-  WARPSMITH_ASSIGN_OR_RETURN(set.implement_idea_, LoadOne(folder, "implement_idea",
-                                                          {"device", "problem", "precision", "notes", "parent", "idea",
-                                                           "index", "count", "earlier_turns"}));
-  WARPSMITH_ASSIGN_OR_RETURN(
-      set.repair_,
-      LoadOne(folder, "repair", {"device", "problem", "precision", "notes", "failed", "idea", "failure", "attempt"}));
+  set.names_ = variants.empty() ? std::vector<std::string>{kDefault} : variants;
+  for (const std::string& name : set.names_) {
+    if (!IsVariantName(name) || !std::filesystem::is_directory(folder / name)) {
+      std::string known;
+      for (const std::filesystem::path& entry : EntriesOf(folder)) {
+        if (std::filesystem::is_directory(entry)) known += (known.empty() ? "" : ", ") + entry.filename().string();
+      }
+      return InvalidArgument(fmt::format("there is no folder \"{}\" in {}; there are: {}", OneLine(name, 100),
+                                         folder.string(), known.empty() ? "none" : known));
+    }
+    if (std::count(set.names_.begin(), set.names_.end(), name) > 1) {
+      return InvalidArgument(fmt::format("{} stands twice", name));
+    }
+    WARPSMITH_ASSIGN_OR_RETURN(PromptVariant variant, PromptVariant::Load(folder, name));
+    set.variants_.push_back(std::move(variant));
+  }
   return set;
 }
 
-RenderedPrompt PromptSet::ProposeIdeas(const v1::ProposeIdeasRequest& request) const {
-  auto values = ContextValues(request.context());
-  values["parent"] = DescribeParent(request.context(), request.parent(), request.has_parent());
-  values["tried"] = DescribeTried(request.tried());
-  values["category_counts"] = CountCategories(request.tried());
-  values["count"] = std::to_string(request.count());
-  return Finish(propose_ideas_, values);
+const PromptVariant* PromptSet::Find(const std::string& name) const {
+  const std::string wanted = name.empty() ? kDefault : name;
+  auto found =
+      std::find_if(variants_.begin(), variants_.end(), [&](const PromptVariant& one) { return one.name == wanted; });
+  if (found != variants_.end()) return &*found;
+  return name.empty() && !variants_.empty() ? &variants_[0] : nullptr;
 }
 
-RenderedPrompt PromptSet::ImplementIdea(const v1::ImplementIdeaRequest& request, int index) const {
-  auto values = ContextValues(request.context());
-  values["parent"] = DescribeParent(request.context(), request.parent(), request.has_parent());
-  values["idea"] = DescribeIdea(request.idea());
-  values["index"] = std::to_string(index + 1);
-  values["count"] = std::to_string(std::max(request.count(), index + 1));
-  values["earlier_turns"] = DescribeEarlierTurns(request.earlier_turns());
-  return Finish(implement_idea_, values);
+absl::Status PromptSet::CheckVariant(const std::string& variant) const {
+  if (Has(variant)) return absl::OkStatus();
+  return InvalidArgument(fmt::format("call.prompt_variant: there is no prompt variant \"{}\"; there are: {}",
+                                     OneLine(variant, 100), fmt::join(names_, ", ")));
 }
 
-RenderedPrompt PromptSet::Repair(const v1::RepairRequest& request) const {
-  auto values = ContextValues(request.context());
-  values["failed"] = Fenced("cuda", Bounded(request.failed().source(), 200u << 10));
-  values["failure"] = DescribeFailure(request.failed().evaluation());
-  values["idea"] = DescribeIdea(request.idea());
-  values["attempt"] = std::to_string(std::max(1, request.attempt()));
-  return Finish(repair_, values);
+absl::StatusOr<RenderedPrompt> PromptSet::ProposeIdeas(const v1::ProposeIdeasRequest& request) const {
+  WARPSMITH_RETURN_IF_ERROR(CheckVariant(request.call().prompt_variant()));
+  const PromptVariant& variant = *Find(request.call().prompt_variant());
+  RenderedPrompt prompt = StartIdeas(variant, request.context());
+  Finish(prompt, variant.propose_ideas.version(), QuestionText(variant, request));
+  return prompt;
 }
 
-RenderedPrompt PromptSet::Finish(const PromptTemplate& task, const std::map<std::string, std::string>& values) const {
-  RenderedPrompt prompt;
-  // Parse has checked that every slot is one of those filled above.
-  prompt.messages = {{"system", ValidText(contract_.Render({}).value())},
-                     {"user", ValidText(task.Render(values).value())}};
-  prompt.version = contract_.version() + "+" + task.version();
-  prompt.sha256 = Sha256Hex(prompt.messages[0].text + '\0' + prompt.messages[1].text);
+absl::StatusOr<RenderedPrompt> PromptSet::ProposeIdeasAgain(const v1::ProposeIdeasRequest& request,
+                                                            const std::vector<v1::Idea>& kept,
+                                                            const std::vector<SimilarPair>& too_close) const {
+  WARPSMITH_RETURN_IF_ERROR(CheckVariant(request.call().prompt_variant()));
+  const PromptVariant& variant = *Find(request.call().prompt_variant());
+  RenderedPrompt prompt = StartIdeas(variant, request.context());
+  const int missing = std::max(1, request.count() - static_cast<int>(kept.size()));
+  Finish(prompt, variant.propose_ideas.version() + "+" + variant.propose_again.version(),
+         QuestionText(variant, request) + Text(variant.propose_again, {{"kept", DescribeKept(kept)},
+                                                                       {"too_close", DescribeTooClose(too_close)},
+                                                                       {"count", std::to_string(missing)}}));
+  return prompt;
+}
+
+absl::StatusOr<RenderedPrompt> PromptSet::ImplementIdea(const v1::ImplementIdeaRequest& request, int index) const {
+  WARPSMITH_RETURN_IF_ERROR(CheckVariant(request.call().prompt_variant()));
+  const PromptVariant& variant = *Find(request.call().prompt_variant());
+  RenderedPrompt prompt = Start(variant, variant.code_guide, request.context());
+  Finish(prompt, variant.implement_idea.version(),
+         Text(variant.implement_idea,
+              {{"parent", DescribeParent(request.context(), request.parent(), request.has_parent())},
+               {"patterns", DescribePatterns(request.context().patterns(), kCodePatterns, request.idea().category())},
+               {"earlier_turns", DescribeEarlierTurns(request.earlier_turns())},
+               {"notes", DescribeNotes(request.context().operator_notes())},
+               {"idea", DescribeIdea(request.idea())},
+               {"siblings", DescribeSiblings(index, request.count())}}));
+  return prompt;
+}
+
+absl::StatusOr<RenderedPrompt> PromptSet::Repair(const v1::RepairRequest& request) const {
+  WARPSMITH_RETURN_IF_ERROR(CheckVariant(request.call().prompt_variant()));
+  const PromptVariant& variant = *Find(request.call().prompt_variant());
+  RenderedPrompt prompt = Start(variant, variant.repair_guide, request.context());
+  Finish(prompt, variant.repair.version(),
+         Text(variant.repair, {{"idea", DescribeIdea(request.idea())},
+                               {"failed", Fenced("cuda", ShortenedSource(request.failed().source(), kMaxSource))},
+                               {"failure", DescribeFailure(request.failed().evaluation())},
+                               {"notes", DescribeNotes(request.context().operator_notes())},
+                               {"attempt", std::to_string(std::max(1, request.attempt()))}}));
   return prompt;
 }
 

@@ -61,7 +61,7 @@ v1::ModelCall CatalogProvider::Call() const {
   return call;
 }
 
-v1::ProposeIdeasReply CatalogProvider::ProposeIdeas(const v1::ProposeIdeasRequest& request, Cancellation&) {
+v1::ProposeIdeasReply CatalogProvider::ProposeIdeas(const v1::ProposeIdeasRequest& request, const CallScope&) {
   std::set<std::string> tried;
   for (const v1::TriedIdea& one : request.tried()) tried.insert(one.idea().catalog_key());
   std::vector<const RecipeIdea*> available;
@@ -130,7 +130,7 @@ CatalogProvider::Found CatalogProvider::Find(const v1::Idea& idea, const v1::Pro
   return found;
 }
 
-v1::Implementation CatalogProvider::Implement(const v1::ImplementIdeaRequest& request, int index, Cancellation&) {
+v1::Implementation CatalogProvider::Implement(const v1::ImplementIdeaRequest& request, int index, const CallScope&) {
   Found found = Find(request.idea(), request.context());
   if (found.settings.empty()) return Exhausted(Call(), index, found.problem);
   if (static_cast<size_t>(index) >= found.settings.size()) {
@@ -141,7 +141,7 @@ v1::Implementation CatalogProvider::Implement(const v1::ImplementIdeaRequest& re
   return Expanded(Call(), index, *found.idea, found.settings[static_cast<size_t>(index)]);
 }
 
-v1::Implementation CatalogProvider::Repair(const v1::RepairRequest& request, Cancellation&) {
+v1::Implementation CatalogProvider::Repair(const v1::RepairRequest& request, const CallScope&) {
   Found found = Find(request.idea(), request.context());
   for (size_t i = 0; i + 1 < found.settings.size(); ++i) {
     auto source = found.idea->source.Expand(found.settings[i]);

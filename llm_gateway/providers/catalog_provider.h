@@ -18,14 +18,17 @@ class CatalogProvider final : public IdeaProvider {
   CatalogProvider(std::string name, std::vector<Recipe> recipes)
       : name_(std::move(name)), recipes_(std::move(recipes)) {}
 
+  const std::string& name() const override { return name_; }
   v1::ModelDescription Describe() const override;
+  std::string Problem() const override { return ""; }
+  bool Healthy() const override { return true; }
   bool is_catalog() const override { return true; }
   // The first ideas that fit and were not tried, of different categories where there are such. Shortfall "exhausted".
-  v1::ProposeIdeasReply ProposeIdeas(const v1::ProposeIdeasRequest& request, Cancellation& cancellation) override;
+  v1::ProposeIdeasReply ProposeIdeas(const v1::ProposeIdeasRequest& request, const CallScope& scope) override;
   // Implementation i takes the i-th setting that fits; status "exhausted" beyond the last and for ideas not from here.
-  v1::Implementation Implement(const v1::ImplementIdeaRequest& request, int index, Cancellation& cancellation) override;
+  v1::Implementation Implement(const v1::ImplementIdeaRequest& request, int index, const CallScope& scope) override;
   // The setting after the failed candidate's, else "exhausted".
-  v1::Implementation Repair(const v1::RepairRequest& request, Cancellation& cancellation) override;
+  v1::Implementation Repair(const v1::RepairRequest& request, const CallScope& scope) override;
 
  private:
   struct Found {

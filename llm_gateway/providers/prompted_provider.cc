@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "common/log.h"
 #include "llm_gateway/replies/code.h"
 #include "llm_gateway/replies/ideas.h"
 #include "llm_gateway/replies/text.h"
@@ -11,119 +14,156 @@ namespace {
 
 constexpr size_t kMaxRawReply = 1u << 20;
 
+// `close` counts ideas from `first` on as those given here.
+void Divide(std::vector<v1::Idea> ideas, const std::vector<SimilarPair>& close, size_t first,
+            std::vector<v1::Idea>& kept, std::vector<v1::Idea>& dropped) {
+  for (size_t i = 0; i < ideas.size(); ++i) {
+    const bool too_close = std::any_of(
+        close.begin(), close.end(), [&](const SimilarPair& pair) { return pair.index == static_cast<int>(first + i); });
+    (too_close ? dropped : kept).push_back(std::move(ideas[i]));
+  }
+}
+
 }  // namespace
 
-PromptedProvider::PromptedProvider(PromptedProviderOptions options, std::unique_ptr<ModelProvider> model,
-                                   const PromptSet& prompts)
-    : options_(std::move(options)), model_(std::move(model)), prompts_(prompts) {}
+PromptedProvider::PromptedProvider(std::string name, ModelProvider& model, const PromptSet& prompts,
+                                   const IdeaSimilarity& similarity, PromptedProviderFacts facts)
+    : name_(std::move(name)), model_(model), prompts_(prompts), similarity_(similarity), facts_(std::move(facts)) {}
 
-v1::ModelDescription PromptedProvider::Describe() const {
-  v1::ModelDescription description;
-  description.set_name(options_.name);
-  description.set_provider(options_.provider);
-  description.set_enabled(options_.problem.empty());
-  description.set_problem(options_.problem);
-  return description;
+const std::string& PromptedProvider::NameOf(const Completion& completion) const {
+  return completion.model.empty() ? name_ : completion.model;
 }
 
-bool PromptedProvider::Enter(Cancellation& cancellation) {
-  // The callback takes the lock so that a cancellation between the check and the wait is not missed.
-  auto subscription = cancellation.Subscribe([this] {
-    std::lock_guard lock(mutex_);
-    changed_.notify_all();
-  });
-  std::unique_lock lock(mutex_);
-  while (running_ >= options_.concurrency) {
-    // Asking a Cancellation while holding our lock could meet a callback that holds its lock and wants ours.
-    lock.unlock();
-    if (cancellation.cancelled()) return false;
-    lock.lock();
-    if (running_ >= options_.concurrency) changed_.wait_for(lock, std::chrono::milliseconds(50));
-  }
-  ++running_;
-  lock.unlock();
-  return true;
-}
-
-void PromptedProvider::Leave() {
-  std::lock_guard lock(mutex_);
-  --running_;
-  changed_.notify_one();
-}
-
-Completion PromptedProvider::Complete(const RenderedPrompt& prompt, const v1::CallContext& context,
-                                      Cancellation& cancellation) {
+Completion PromptedProvider::Complete(const absl::StatusOr<RenderedPrompt>& prompt, const v1::CallContext& context,
+                                      int sample_index, const CallScope& scope) {
   Completion completion;
   completion.finish_reason = "error";
-  if (model_ == nullptr) {
+  if (!prompt.ok()) {
     completion.error = ErrorClass::kConfiguration;
-    completion.message = options_.problem;
+    completion.message = Message(prompt.status());
     return completion;
   }
-  if (cancellation.cancelled() || !Enter(cancellation)) {
+  if (std::string problem = facts_.problem(); !problem.empty()) {
+    completion.error = ErrorClass::kConfiguration;
+    completion.message = std::move(problem);
+    return completion;
+  }
+  if (scope.cancellation.cancelled()) {
     completion.error = ErrorClass::kCancelled;
     completion.message = "cancelled before it began";
     return completion;
   }
   PromptRequest request;
-  request.messages = prompt.messages;
+  request.messages = prompt->messages;
   request.max_output_tokens = context.max_tokens();
-  completion = model_->Complete(request, nullptr, cancellation);
-  Leave();
-  return completion;
+  request.effort = context.effort();
+  request.sample_index = sample_index;
+  request.schema_name = prompt->schema_name;
+  request.schema = prompt->schema;
+  request.budget = scope.budget;
+  return model_.Complete(request, nullptr, scope.cancellation);
 }
 
-v1::ModelCall PromptedProvider::Record(const RenderedPrompt& prompt, const Completion& completion) const {
+v1::ModelCall PromptedProvider::Record(const absl::StatusOr<RenderedPrompt>& prompt,
+                                       const Completion& completion) const {
   v1::ModelCall call;
-  call.set_provider(options_.provider);
-  call.set_model(options_.name);
-  call.set_prompt_version(prompt.version);
-  call.set_prompt_sha256(prompt.sha256);
+  call.set_model(NameOf(completion));
+  call.set_provider(facts_.provider_of(call.model()));
+  if (prompt.ok()) {
+    call.set_prompt_version(prompt->version);
+    call.set_prompt_variant(prompt->variant);
+    call.set_prompt_sha256(prompt->sha256);
+  }
   call.set_input_tokens(completion.usage.input);
   call.set_cached_input_tokens(completion.usage.cached_input);
+  call.set_cache_write_5m_tokens(completion.usage.cache_write_5m);
+  call.set_cache_write_1h_tokens(completion.usage.cache_write_1h);
   call.set_output_tokens(completion.usage.output);
   call.set_reasoning_tokens(completion.usage.reasoning);
+  call.set_usd(completion.usd);
+  call.set_price_id(completion.price_id);
+  call.set_estimated(completion.estimated);
+  call.set_effort(completion.effort);
   call.set_first_byte_seconds(completion.first_byte_seconds);
   call.set_seconds(completion.seconds);
   call.set_finish_reason(completion.finish_reason);
+  if (completion.error != ErrorClass::kNone) call.set_error_class(std::string(gateway::Name(completion.error)));
   call.set_error(Bounded(ValidText(completion.message), 4000));
   call.set_raw_reply(Bounded(completion.text, kMaxRawReply));
   call.set_tries(completion.tries);
   return call;
 }
 
-v1::ProposeIdeasReply PromptedProvider::ProposeIdeas(const v1::ProposeIdeasRequest& request,
-                                                     Cancellation& cancellation) {
-  RenderedPrompt prompt = prompts_.ProposeIdeas(request);
-  Completion completion = Complete(prompt, request.call(), cancellation);
-  v1::ProposeIdeasReply reply;
+std::vector<v1::Idea> PromptedProvider::AskForIdeas(const absl::StatusOr<RenderedPrompt>& prompt,
+                                                    const v1::ProposeIdeasRequest& request, int count, int sample_index,
+                                                    const std::vector<std::string>& taken, const CallScope& scope,
+                                                    v1::ProposeIdeasReply& reply, std::string& shortfall) {
+  Completion completion = Complete(prompt, request.call(), sample_index, scope);
+  for (const Completion& earlier : completion.earlier) *reply.add_calls() = Record(prompt, earlier);
   *reply.add_calls() = Record(prompt, completion);
+  shortfall.clear();
   if (!completion.ok()) {
-    reply.set_shortfall("model_error: " + reply.calls(0).error());
-    return reply;
+    shortfall = "model_error: " + Bounded(ValidText(completion.message), 4000);
+    return {};
   }
   if (completion.finish_reason == "refusal") {
-    reply.set_shortfall(fmt::format("{} refused to answer", options_.name));
-    return reply;
+    shortfall = fmt::format("{} refused to answer", NameOf(completion));
+    return {};
   }
-  std::vector<std::string> tried;
-  for (const v1::TriedIdea& one : request.tried()) tried.push_back(one.idea().title());
-  IdeasReply ideas = ReadIdeas(completion.text, request.count(), tried);
-  for (v1::Idea& idea : ideas.ideas) {
-    idea.set_origin(options_.name);
-    *reply.add_ideas() = std::move(idea);
-  }
+  IdeasReply ideas = ReadIdeas(completion.text, count, taken);
+  for (v1::Idea& idea : ideas.ideas) idea.set_origin(NameOf(completion));
   if (!ideas.shortfall.empty()) {
-    reply.set_shortfall(
-        fmt::format("{}: {}{}", options_.name, ideas.shortfall,
-                    completion.finish_reason == "length" ? "; the reply ended at its token limit" : ""));
+    shortfall = fmt::format("{}: {}{}", NameOf(completion), ideas.shortfall,
+                            completion.finish_reason == "length" ? "; the reply ended at its token limit" : "");
   }
+  return std::move(ideas.ideas);
+}
+
+std::vector<SimilarPair> PromptedProvider::TooCloseTo(const std::vector<v1::Idea>& ideas,
+                                                      const v1::ProposeIdeasRequest& request,
+                                                      const CallScope& scope) const {
+  auto close = TooClose(similarity_, ideas, request.tried(), request.parent().candidate_id(), scope.cancellation);
+  if (close.ok()) return *std::move(close);
+  spdlog::warn("ideas are taken without a look at how new they are: {}", Message(close.status()));
+  return {};
+}
+
+v1::ProposeIdeasReply PromptedProvider::ProposeIdeas(const v1::ProposeIdeasRequest& request, const CallScope& scope) {
+  v1::ProposeIdeasReply reply;
+  std::vector<std::string> taken = TakenTitles(request.tried(), request.parent().candidate_id());
+  std::string shortfall;
+  std::vector<v1::Idea> first =
+      AskForIdeas(prompts_.ProposeIdeas(request), request, request.count(), 0, taken, scope, reply, shortfall);
+  std::vector<SimilarPair> close = TooCloseTo(first, request, scope);
+  std::vector<v1::Idea> kept, dropped;
+  Divide(std::move(first), close, 0, kept, dropped);
+  if (!dropped.empty() && !scope.cancellation.cancelled()) {
+    for (const v1::Idea& idea : kept) taken.push_back(idea.title());
+    const size_t before = kept.size();
+    std::vector<v1::Idea> both = kept;
+    std::vector<v1::Idea> second =
+        AskForIdeas(prompts_.ProposeIdeasAgain(request, kept, close), request,
+                    request.count() - static_cast<int>(before), 1, taken, scope, reply, shortfall);
+    both.insert(both.end(), second.begin(), second.end());
+    std::vector<v1::Idea> dropped_again;
+    Divide(std::move(second), TooCloseTo(both, request, scope), before, kept, dropped_again);
+    if (!dropped_again.empty()) {
+      shortfall += fmt::format("{}{}: {} ideas were too close to earlier ones, also when asked again",
+                               shortfall.empty() ? "" : "; ", name_, dropped_again.size());
+    }
+    // A repetition is better than nothing at all: without an idea the round has nothing to try.
+    if (kept.empty()) kept = dropped_again.empty() ? std::move(dropped) : std::move(dropped_again);
+  }
+  for (v1::Idea& idea : kept) *reply.add_ideas() = std::move(idea);
+  if (reply.ideas_size() < request.count()) reply.set_shortfall(shortfall);
   return reply;
 }
 
-v1::Implementation PromptedProvider::Code(const RenderedPrompt& prompt, const Completion& completion, int index) const {
+v1::Implementation PromptedProvider::Code(const absl::StatusOr<RenderedPrompt>& prompt, const Completion& completion,
+                                          int index) const {
   v1::Implementation implementation;
   implementation.set_index(index);
+  for (const Completion& earlier : completion.earlier) *implementation.add_earlier_calls() = Record(prompt, earlier);
   *implementation.mutable_call() = Record(prompt, completion);
   if (!completion.ok()) {
     implementation.set_status("model_error");
@@ -132,7 +172,7 @@ v1::Implementation PromptedProvider::Code(const RenderedPrompt& prompt, const Co
   }
   if (completion.finish_reason == "refusal") {
     implementation.set_status("refused");
-    implementation.set_message(fmt::format("{} refused: {}", options_.name, OneLine(completion.text, 500)));
+    implementation.set_message(fmt::format("{} refused: {}", NameOf(completion), OneLine(completion.text, 500)));
     return implementation;
   }
   CodeReply code = ReadCode(completion.text, completion.finish_reason == "length");
@@ -143,14 +183,14 @@ v1::Implementation PromptedProvider::Code(const RenderedPrompt& prompt, const Co
 }
 
 v1::Implementation PromptedProvider::Implement(const v1::ImplementIdeaRequest& request, int index,
-                                               Cancellation& cancellation) {
-  RenderedPrompt prompt = prompts_.ImplementIdea(request, index);
-  return Code(prompt, Complete(prompt, request.call(), cancellation), index);
+                                               const CallScope& scope) {
+  const absl::StatusOr<RenderedPrompt> prompt = prompts_.ImplementIdea(request, index);
+  return Code(prompt, Complete(prompt, request.call(), index, scope), index);
 }
 
-v1::Implementation PromptedProvider::Repair(const v1::RepairRequest& request, Cancellation& cancellation) {
-  RenderedPrompt prompt = prompts_.Repair(request);
-  return Code(prompt, Complete(prompt, request.call(), cancellation), 0);
+v1::Implementation PromptedProvider::Repair(const v1::RepairRequest& request, const CallScope& scope) {
+  const absl::StatusOr<RenderedPrompt> prompt = prompts_.Repair(request);
+  return Code(prompt, Complete(prompt, request.call(), 0, scope), 0);
 }
 
 }  // namespace warpsmith::gateway

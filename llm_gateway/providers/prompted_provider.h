@@ -1,50 +1,62 @@
 // A model as a provider of ideas: puts requests into prompts, calls the model, reads its replies, and fills the record
-// of the call. Calls beyond the model's concurrency wait their turn. Threading: as IdeaProvider.
+// of every call that was made. Ideas too close to earlier ones are asked for again, once. Threading: as IdeaProvider.
 #ifndef WARPSMITH_LLM_GATEWAY_PROVIDERS_PROMPTED_PROVIDER_H_
 #define WARPSMITH_LLM_GATEWAY_PROVIDERS_PROMPTED_PROVIDER_H_
 
-#include <condition_variable>
-#include <memory>
-#include <mutex>
+#include <functional>
 #include <string>
+#include <vector>
 
+#include "llm_gateway/novelty/too_close.h"
 #include "llm_gateway/prompts/prompt_set.h"
 #include "llm_gateway/providers/idea_provider.h"
 #include "llm_gateway/providers/model_provider.h"
 
 namespace warpsmith::gateway {
 
-struct PromptedProviderOptions {
-  std::string name;
-  std::string provider;
-  int concurrency = 32;
-  std::string problem;  // not empty: the model is not usable, and why
+// What the provider tells of its model, asked each time: keys come and go, circuits open and close.
+struct PromptedProviderFacts {
+  std::function<v1::ModelDescription()> describe;
+  std::function<std::string()> problem;  // empty: usable
+  std::function<bool()> healthy;
+  // The provider ("openai") of a model by its configured name: fallbacks answer for each other.
+  std::function<std::string(const std::string& model)> provider_of;
 };
 
 class PromptedProvider final : public IdeaProvider {
  public:
-  // `model` may be null where options.problem says why. `prompts` outlives this.
-  PromptedProvider(PromptedProviderOptions options, std::unique_ptr<ModelProvider> model, const PromptSet& prompts);
+  // All references outlive this.
+  PromptedProvider(std::string name, ModelProvider& model, const PromptSet& prompts, const IdeaSimilarity& similarity,
+                   PromptedProviderFacts facts);
 
-  v1::ModelDescription Describe() const override;
+  const std::string& name() const override { return name_; }
+  v1::ModelDescription Describe() const override { return facts_.describe(); }
+  std::string Problem() const override { return facts_.problem(); }
+  bool Healthy() const override { return facts_.healthy(); }
   bool is_catalog() const override { return false; }
-  v1::ProposeIdeasReply ProposeIdeas(const v1::ProposeIdeasRequest& request, Cancellation& cancellation) override;
-  v1::Implementation Implement(const v1::ImplementIdeaRequest& request, int index, Cancellation& cancellation) override;
-  v1::Implementation Repair(const v1::RepairRequest& request, Cancellation& cancellation) override;
+  v1::ProposeIdeasReply ProposeIdeas(const v1::ProposeIdeasRequest& request, const CallScope& scope) override;
+  v1::Implementation Implement(const v1::ImplementIdeaRequest& request, int index, const CallScope& scope) override;
+  v1::Implementation Repair(const v1::RepairRequest& request, const CallScope& scope) override;
 
  private:
-  Completion Complete(const RenderedPrompt& prompt, const v1::CallContext& context, Cancellation& cancellation);
-  v1::ModelCall Record(const RenderedPrompt& prompt, const Completion& completion) const;
-  v1::Implementation Code(const RenderedPrompt& prompt, const Completion& completion, int index) const;
-  bool Enter(Cancellation& cancellation);  // false: cancelled while waiting
-  void Leave();
+  Completion Complete(const absl::StatusOr<RenderedPrompt>& prompt, const v1::CallContext& context, int sample_index,
+                      const CallScope& scope);
+  v1::ModelCall Record(const absl::StatusOr<RenderedPrompt>& prompt, const Completion& completion) const;
+  v1::Implementation Code(const absl::StatusOr<RenderedPrompt>& prompt, const Completion& completion, int index) const;
+  // Calls the model; its calls go into `reply`, the ideas it gave are returned. `shortfall` says why there are fewer.
+  std::vector<v1::Idea> AskForIdeas(const absl::StatusOr<RenderedPrompt>& prompt,
+                                    const v1::ProposeIdeasRequest& request, int count, int sample_index,
+                                    const std::vector<std::string>& taken, const CallScope& scope,
+                                    v1::ProposeIdeasReply& reply, std::string& shortfall);
+  std::vector<SimilarPair> TooCloseTo(const std::vector<v1::Idea>& ideas, const v1::ProposeIdeasRequest& request,
+                                      const CallScope& scope) const;
+  const std::string& NameOf(const Completion& completion) const;
 
-  PromptedProviderOptions options_;
-  std::unique_ptr<ModelProvider> model_;
+  const std::string name_;
+  ModelProvider& model_;
   const PromptSet& prompts_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int running_ = 0;  // guarded by mutex_
+  const IdeaSimilarity& similarity_;
+  const PromptedProviderFacts facts_;
 };
 
 }  // namespace warpsmith::gateway

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <set>
+#include <utility>
 
+#include "llm_gateway/replies/ideas_prose.h"
 #include "llm_gateway/replies/lenient_json.h"
 #include "llm_gateway/replies/outside_thinking.h"
 #include "llm_gateway/replies/text.h"
@@ -82,145 +84,140 @@ void ReadSteps(const Json* value, v1::Idea& idea) {
 
 bool ReadIdea(const Json& object, v1::Idea& idea) {
   if (!object.is_object()) return false;
-  idea.set_title(TextField(object, {"title", "name", "idea", "optimisation method", "optimization method"}, kMaxTitle));
+  idea.set_title(TextField(object,
+                           {"title", "name", "idea", "optimisation method", "optimization method",
+                            "optimisation_method", "optimization_method", "optimization", "optimisation"},
+                           kMaxTitle));
   if (idea.title().empty()) return false;
-  idea.set_category(NormalCategory(TextField(object, {"category", "type", "kind"}, 100), idea.title()));
-  idea.set_bottleneck(TextField(object, {"bottleneck"}, kMaxText));
-  idea.set_evidence(TextField(object, {"evidence", "evidence_metrics"}, kMaxText));
+  idea.set_category(NormalCategory(TextField(object, {"category", "type", "kind", "class"}, 100), idea.title()));
+  idea.set_bottleneck(TextField(object, {"bottleneck", "limiter", "problem"}, kMaxText));
+  idea.set_evidence(TextField(object, {"evidence", "evidence_metrics", "metrics"}, kMaxText));
   idea.set_hypothesis(TextField(object, {"hypothesis", "rationale", "reasoning", "why", "description"}, kMaxText));
-  ReadSteps(Find(object, {"plan", "steps", "modification plan", "implementation"}), idea);
-  idea.set_expected_speedup(Speedup(Find(object, {"expected_speedup", "speedup", "expected_gain", "expected"})));
+  ReadSteps(Find(object, {"plan", "steps", "modification plan", "modification_plan", "implementation",
+                          "implementation_plan", "actions"}),
+            idea);
+  idea.set_expected_speedup(Speedup(Find(object, {"expected_speedup", "speedup", "expected_gain", "expected",
+                                                  "expected_improvement", "expected_vs_baseline_factor"})));
   std::string risk = AsciiLower(TextField(object, {"risk"}, 40));
   idea.set_risk(risk.find("high") != risk.npos ? "high" : risk.find("low") != risk.npos ? "low" : "medium");
-  idea.set_changes_precision(Truth(Find(object, {"changes_precision", "precision_change"})));
+  idea.set_changes_precision(Truth(Find(object, {"changes_precision", "precision_change", "changesPrecision"})));
   return true;
 }
 
-// An object with "ideas", a list of ideas, or one idea.
-void Collect(const Json& value, std::vector<v1::Idea>& ideas) {
-  const Json* list = &value;
-  if (value.is_object()) {
-    const Json* inner = Find(value, {"ideas", "optimizations", "optimisations", "proposals"});
-    if (inner != nullptr && (inner->is_array() || inner->is_object())) list = inner;
+constexpr int kMaxNesting = 4;
+
+// How the objects of a reply were taken.
+struct Taken {
+  std::vector<v1::Idea> ideas;
+  int untitled = 0;  // objects with some field of an idea, but no title
+};
+
+bool LooksLikeIdea(const Json& object) {
+  return Find(object, {"category", "bottleneck", "hypothesis", "plan", "expected_speedup"}) != nullptr;
+}
+
+// "1", "idea_2", "Idea 3": what objects are called that should stand in a list. -1: something else.
+long Ordinal(const std::string& key) {
+  const std::string name = AsciiLower(key);
+  const size_t start = name.rfind("idea", 0) == 0 ? 4 : 0;
+  const size_t digits = name.find_first_not_of(" _-#", start);
+  if (digits == name.npos || name.find_first_not_of("0123456789", digits) != name.npos) return -1;
+  return std::strtol(name.c_str() + digits, nullptr, 10);
+}
+
+// An object with "ideas", a list of ideas, ideas by number, one idea, or any of these as text.
+void Collect(const Json& value, Taken& taken, int depth = 0) {
+  if (depth > kMaxNesting) return;
+  if (value.is_string()) {
+    for (const Json& inner : FindJsonValues(value.get<std::string>())) Collect(inner, taken, depth + 1);
+    return;
   }
-  if (list->is_array()) {
-    for (const Json& item : *list) {
-      v1::Idea idea;
-      if (ReadIdea(item, idea)) ideas.push_back(std::move(idea));
+  if (value.is_array()) {
+    for (const Json& item : value) {
+      if (item.is_object()) Collect(item, taken, depth + 1);
     }
     return;
   }
-  v1::Idea idea;
-  if (ReadIdea(*list, idea)) ideas.push_back(std::move(idea));
-}
-
-std::string Key(std::string_view text) {
-  std::string key;
-  for (char c : AsciiLower(text)) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      key += c;
-    } else if (!key.empty() && key.back() != '_') {
-      key += '_';
-    }
+  if (!value.is_object()) return;
+  const Json* list = Find(value, {"ideas", "optimizations", "optimisations", "optimization_ideas", "proposals",
+                                  "answer", "response", "result"});
+  if (list != nullptr && (list->is_array() || list->is_object() || list->is_string())) {
+    Collect(*list, taken, depth + 1);
+    return;
   }
-  return key;
+  if (const Json* inner = Find(value, {"idea", "optimization", "optimisation"});
+      inner != nullptr && inner->is_object()) {
+    Collect(*inner, taken, depth + 1);
+    return;
+  }
+  v1::Idea idea;
+  if (ReadIdea(value, idea)) {
+    taken.ideas.push_back(std::move(idea));
+    return;
+  }
+  std::vector<std::pair<long, const Json*>> numbered;
+  for (const auto& item : value.items()) {
+    if (item.value().is_object() && Ordinal(item.key()) >= 0) numbered.emplace_back(Ordinal(item.key()), &item.value());
+  }
+  std::sort(numbered.begin(), numbered.end());
+  for (const auto& item : numbered) Collect(*item.second, taken, depth + 1);
+  if (numbered.empty() && LooksLikeIdea(value)) ++taken.untitled;
 }
 
-struct CategoryWord {
-  const char* word;
-  const char* category;
-};
+Taken Gather(std::string_view text) {
+  // Values are gathered from the whole text, so that one list cut in two by prose is read as well as one object.
+  Taken taken;
+  for (const Json& value : FindJsonValues(text)) Collect(value, taken);
+  if (!taken.ideas.empty()) return taken;
+  Taken otherwise;
+  for (const Json& value : FindJsonValues(PythonToJson(text))) Collect(value, otherwise);
+  if (!otherwise.ideas.empty()) return otherwise;
+  for (const Json& value : FindKeyedIdeas(text)) Collect(value, otherwise);
+  return otherwise.ideas.empty() ? taken : otherwise;
+}
 
-// Looked for in this order, the telling words first: "memory latency hiding" is about latency.
-constexpr CategoryWord kCategoryWords[] = {
-    {"async", "async_latency"},
-    {"latency", "async_latency"},
-    {"pipelin", "async_latency"},
-    {"prefetch", "async_latency"},
-    {"double_buffer", "async_latency"},
-    {"overlap", "async_latency"},
-    {"precision", "precision"},
-    {"dtype", "precision"},
-    {"data_type", "precision"},
-    {"fp16", "precision"},
-    {"bf16", "precision"},
-    {"tf32", "precision"},
-    {"quanti", "precision"},
-    {"parallel", "parallelism_occupancy"},
-    {"occupancy", "parallelism_occupancy"},
-    {"launch_config", "parallelism_occupancy"},
-    {"block_size", "parallelism_occupancy"},
-    {"split_k", "parallelism_occupancy"},
-    {"control", "control_flow"},
-    {"unroll", "control_flow"},
-    {"loop", "control_flow"},
-    {"branch", "control_flow"},
-    {"fus", "control_flow"},
-    {"memory", "memory_access"},
-    {"coalesc", "memory_access"},
-    {"vector", "memory_access"},
-    {"cache", "memory_access"},
-    {"shared", "memory_access"},
-    {"layout", "memory_access"},
-    {"bandwidth", "memory_access"},
-    {"tiling", "memory_access"},
-    {"compute", "compute"},
-    {"instruction", "compute"},
-    {"tensor_core", "compute"},
-    {"arithmetic", "compute"},
-    {"algorithm", "compute"},
-};
+// Why a reply has no idea at all.
+std::string NothingFound(const SpokenText& spoken, const Taken& taken) {
+  if (spoken.thinking_never_ended) return "the reply ended while the model was still thinking";
+  if (TrimSpace(spoken.text).empty()) return "the reply is empty";
+  if (taken.untitled > 0) return fmt::format("objects without a title: {}", taken.untitled);
+  if (spoken.text.find("\"title\"") != spoken.text.npos) {
+    return "the reply ended, or its JSON broke, before the first idea was whole";
+  }
+  if (!FindJsonValues(spoken.text).empty()) return "the JSON in the reply holds no idea";
+  return "the reply holds no idea in JSON; it begins: " + OneLine(spoken.text, 160);
+}
 
 }  // namespace
 
-std::string TitleKey(std::string_view title) {
-  std::string key;
-  for (char c : AsciiLower(title)) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80) key += c;
-  }
-  return key;
-}
-
-std::string NormalCategory(std::string_view category, std::string_view title) {
-  std::string key = Key(category);
-  while (!key.empty() && key.back() == '_') key.pop_back();
-  for (const char* name :
-       {"memory_access", "async_latency", "precision", "compute", "parallelism_occupancy", "control_flow"}) {
-    if (key == name) return key;
-  }
-  for (const std::string& text : {key, Key(title)}) {
-    for (const CategoryWord& entry : kCategoryWords) {
-      if (text.find(entry.word) != text.npos) return entry.category;
-    }
-  }
-  return "compute";
-}
-
 IdeasReply ReadIdeas(std::string_view reply, int count, const std::vector<std::string>& tried_titles) {
-  SpokenText spoken = OutsideThinking(reply);
-  // Values are gathered from the whole text, so that one list cut in two by prose is read as well as one object.
-  std::vector<v1::Idea> found;
-  for (const Json& value : FindJsonValues(spoken.text)) Collect(value, found);
+  const SpokenText spoken = OutsideThinking(reply);
+  Taken taken = Gather(spoken.text);
 
   IdeasReply result;
-  std::set<std::string> seen;
-  for (const std::string& title : tried_titles) seen.insert(TitleKey(title));
-  int repeated = 0;
-  for (v1::Idea& idea : found) {
+  std::set<std::string> tried, said;
+  for (const std::string& title : tried_titles) tried.insert(TitleKey(title));
+  int tried_before = 0, said_twice = 0;
+  for (v1::Idea& idea : taken.ideas) {
     if (static_cast<int>(result.ideas.size()) >= count) break;
-    if (!seen.insert(TitleKey(idea.title())).second) {
-      ++repeated;
-      continue;
+    const std::string key = TitleKey(idea.title());
+    if (tried.count(key) > 0) {
+      ++tried_before;
+    } else if (!said.insert(key).second) {
+      ++said_twice;
+    } else {
+      result.ideas.push_back(std::move(idea));
     }
-    result.ideas.push_back(std::move(idea));
   }
-  if (static_cast<int>(result.ideas.size()) < count) {
-    result.shortfall = fmt::format("{} of {} ideas", result.ideas.size(), count);
-    if (repeated > 0) result.shortfall += fmt::format("; {} were tried before or said twice", repeated);
-    if (found.empty()) {
-      result.shortfall += spoken.thinking_never_ended ? "; the reply ended while the model was still thinking"
-                                                      : "; the reply holds no idea in JSON";
-    }
+  if (static_cast<int>(result.ideas.size()) >= count) return result;
+  result.shortfall = fmt::format("{} of {} ideas", result.ideas.size(), count);
+  auto add = [&result](const std::string& reason) { result.shortfall += "; " + reason; };
+  if (tried_before > 0) add(fmt::format("{} tried before", tried_before));
+  if (said_twice > 0) add(fmt::format("{} said twice", said_twice));
+  if (taken.ideas.empty()) {
+    add(NothingFound(spoken, taken));
+  } else if (taken.untitled > 0) {
+    add(fmt::format("{} without a title", taken.untitled));
   }
   return result;
 }

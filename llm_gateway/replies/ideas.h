@@ -1,5 +1,6 @@
-// Ideas out of what a model wrote: tolerant of fences, text around, comments, trailing commas, single objects, other
-// names for fields and categories, and answers that were cut off (the whole ideas in them count). Threading: pure.
+// Ideas out of what a model wrote: tolerant of fences, text around, comments, trailing commas, Python's quotes and
+// constants, single objects, objects by number, lists without JSON, other names for fields and categories, and answers
+// that were cut off (the whole ideas in them count). Threading: pure. Work is bounded whatever the text.
 // Errors: none; fewer ideas than asked for come with a sentence that says why.
 #ifndef WARPSMITH_LLM_GATEWAY_REPLIES_IDEAS_H_
 #define WARPSMITH_LLM_GATEWAY_REPLIES_IDEAS_H_

@@ -1,5 +1,6 @@
 #include "llm_gateway/replies/outside_thinking.h"
 
+#include <algorithm>
 #include <array>
 
 #include "llm_gateway/replies/text.h"
@@ -7,40 +8,87 @@
 namespace warpsmith::gateway {
 namespace {
 
-constexpr std::array<std::string_view, 4> kTags = {"think", "thinking", "reasoning", "thought"};
+struct ThinkingTag {
+  std::string_view open;  // lower case; ends before what closes the tag, which may have attributes
+  std::string_view close;
+  std::string_view end;  // of both
+};
 
-SpokenText WithoutTag(const std::string& text, std::string_view tag) {
-  const std::string open = "<" + std::string(tag) + ">", close = "</" + std::string(tag) + ">";
+constexpr std::array<ThinkingTag, 8> kTags = {{
+    {"<think", "</think", ">"},
+    {"<thinking", "</thinking", ">"},
+    {"<reasoning", "</reasoning", ">"},
+    {"<thought", "</thought", ">"},
+    {"<scratchpad", "</scratchpad", ">"},
+    {"<seed:think", "</seed:think", ">"},
+    {"[think", "[/think", "]"},
+    {"\u25C1think", "\u25C1/think", "\u25B7"},
+}};
+constexpr size_t kLongestAttributes = 200;
+
+// A tag that begins at or after `from`: where, and one past its end. Named in backticks it is spoken of, not used.
+struct Found {
+  size_t begin = std::string::npos;
+  size_t end = std::string::npos;
+};
+
+Found FindTag(const std::string& lower, std::string_view name, std::string_view end, size_t from) {
+  for (size_t at = lower.find(name, from); at != lower.npos; at = lower.find(name, at + 1)) {
+    size_t after = at + name.size();
+    if (lower.compare(after, end.size(), end) != 0) {
+      if (after >= lower.size() || lower[after] != ' ') continue;  // <thinker>
+      size_t closes = std::string_view(lower).substr(after, kLongestAttributes).find(end);
+      if (closes == std::string_view::npos) continue;
+      after += closes;
+    }
+    after += end.size();
+    if (at > 0 && lower[at - 1] == '`' && after < lower.size() && lower[after] == '`') continue;
+    return {at, after};
+  }
+  return {};
+}
+
+SpokenText WithoutTag(const std::string& text, const ThinkingTag& tag) {
   const std::string lower = AsciiLower(text);
   SpokenText spoken;
   size_t at = 0;
   int depth = 0;
+  Found open = FindTag(lower, tag.open, tag.end, 0), close = FindTag(lower, tag.close, tag.end, 0);
   while (at < text.size()) {
-    size_t next_open = lower.find(open, at), next_close = lower.find(close, at);
-    size_t next = std::min(next_open, next_close);
-    if (depth == 0) spoken.text.append(text, at, next == lower.npos ? std::string::npos : next - at);
-    if (next == lower.npos) break;
-    if (next == next_open) {
+    if (open.begin != lower.npos && open.begin < at) open = FindTag(lower, tag.open, tag.end, at);
+    if (close.begin != lower.npos && close.begin < at) close = FindTag(lower, tag.close, tag.end, at);
+    const Found& next = open.begin < close.begin ? open : close;
+    if (depth == 0) spoken.text.append(text, at, next.begin == lower.npos ? std::string::npos : next.begin - at);
+    if (next.begin == lower.npos) break;
+    at = next.end;
+    if (&next == &open) {
       ++depth;
-      at = next + open.size();
+    } else if (depth == 0) {
+      spoken.text.clear();
     } else {
-      if (depth == 0) {
-        spoken.text.clear();
-      } else {
-        --depth;
-      }
-      at = next + close.size();
+      --depth;
     }
   }
   spoken.thinking_never_ended = depth > 0;
   return spoken;
 }
 
+// Channels, as some servers pass them on unread: only the final one is spoken.
+SpokenText FinalChannel(std::string text) {
+  constexpr std::string_view kChannel = "<|channel|>", kFinal = "<|channel|>final<|message|>";
+  if (text.find(kChannel) == text.npos) return {std::move(text), false};
+  size_t last = text.rfind(kFinal);
+  if (last == text.npos) return {"", true};
+  text.erase(0, last + kFinal.size());
+  text.resize(std::min({text.find("<|return|>"), text.find("<|end|>"), text.find(kChannel), text.size()}));
+  return {std::move(text), false};
+}
+
 }  // namespace
 
 SpokenText OutsideThinking(std::string_view reply) {
-  SpokenText spoken{std::string(reply), false};
-  for (std::string_view tag : kTags) {
+  SpokenText spoken = FinalChannel(std::string(reply));
+  for (const ThinkingTag& tag : kTags) {
     SpokenText next = WithoutTag(spoken.text, tag);
     next.thinking_never_ended |= spoken.thinking_never_ended;
     spoken = std::move(next);

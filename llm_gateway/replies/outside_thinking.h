@@ -1,4 +1,5 @@
-// What a model says beside its thinking: text outside <think>…</think> and the tags alike.
+// What a model says beside its thinking: text outside <think>…</think> and the tags alike (with attributes, in square
+// brackets, in channels), but for tags that are only named, in `backticks`.
 // Threading: pure.
 #ifndef WARPSMITH_LLM_GATEWAY_REPLIES_OUTSIDE_THINKING_H_
 #define WARPSMITH_LLM_GATEWAY_REPLIES_OUTSIDE_THINKING_H_

@@ -65,24 +65,30 @@ std::string CodeOnly(std::string_view source) {
 Balance CheckBalance(std::string_view code_only, std::string_view source) {
   Balance balance;
   std::string closers;
-  bool broken = false;
+  size_t last_brace = 0, last_semicolon = 0;
   for (size_t i = 0; i < code_only.size(); ++i) {
     char c = code_only[i];
     if (c == '{' || c == '(' || c == '[') closers += c == '{' ? '}' : c == '(' ? ')' : ']';
     if (c == '}' || c == ')' || c == ']') {
       if (closers.empty() || closers.back() != c) {
-        broken = true;
+        balance.surplus = true;
         break;
       }
       closers.pop_back();
     }
-    if (closers.empty() && (c == '}' || c == ';')) balance.last_top_end = i + 1;
+    if (!closers.empty()) continue;
+    if (c == '}') last_brace = i + 1;
+    if (c == ';' && last_brace > 0 && TrimSpace(code_only.substr(last_brace, i - last_brace)).empty()) {
+      last_brace = i + 1;
+    }
+    if (c == ';') last_semicolon = i + 1;
   }
+  balance.last_top_end = last_brace > 0 ? last_brace : last_semicolon;
   // An unclosed comment leaves its opening in the source, after everything that CodeOnly kept.
   size_t open = source.rfind("/*");
   bool open_comment = open != source.npos && source.find("*/", open + 2) == source.npos &&
                       TrimSpace(code_only.substr(std::min(open, code_only.size()))).empty() && code_only[open] == ' ';
-  balance.even = !broken && closers.empty() && !open_comment;
+  balance.even = !balance.surplus && closers.empty() && !open_comment;
   return balance;
 }
 
@@ -95,6 +101,11 @@ std::vector<size_t> FindPlanComments(std::string_view text) {
     if (before >= 2 && text.substr(before - 2, 2) == "/*") found.push_back(before - 2);
   }
   return found;
+}
+
+size_t PlanCommentEnd(std::string_view text, size_t at) {
+  size_t end = text.find("*/", at);
+  return end == text.npos ? end : end + 2;
 }
 
 bool HasKernel(std::string_view code_only) { return ContainsWord(code_only, "__global__"); }
@@ -118,7 +129,9 @@ std::string HostCodeSign(std::string_view source) {
   return "";
 }
 
-std::string UndoHtmlEscapes(std::string text) {
+namespace {
+
+std::string UndoOnce(const std::string& text) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kEscapes = {{{"&lt;", "<"},
                                                                                       {"&gt;", ">"},
                                                                                       {"&quot;", "\""},
@@ -127,7 +140,6 @@ std::string UndoHtmlEscapes(std::string text) {
                                                                                       {"&#x27;", "'"},
                                                                                       {"&nbsp;", " "},
                                                                                       {"&amp;", "&"}}};
-  if (text.find('<') != text.npos || text.find('&') == text.npos) return text;
   std::string out;
   out.reserve(text.size());
   for (size_t i = 0; i < text.size();) {
@@ -144,6 +156,16 @@ std::string UndoHtmlEscapes(std::string text) {
     if (!replaced) out += text[i++];
   }
   return out;
+}
+
+}  // namespace
+
+std::string UndoHtmlEscapes(std::string text) {
+  for (int time = 0; time < 2; ++time) {
+    if (text.find('<') != text.npos || text.find('&') == text.npos) break;
+    text = UndoOnce(text);
+  }
+  return text;
 }
 
 }  // namespace warpsmith::gateway

@@ -28,6 +28,11 @@ enum class ErrorClass {
   kRedirect,
   kCancelled,
   kConfiguration,  // the model is not usable as configured
+  // Ours, not the provider's:
+  kBudget,        // the call would cost more than what is left
+  kOwnRateLimit,  // our own limit would not let it go before its deadline
+  kCircuitOpen,   // the model failed again and again; not asked
+  kNotRecorded,   // a replay that does not know the call
 };
 
 std::string_view Name(ErrorClass error);

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "llm_gateway/retry/rate_headers.h"
+
 namespace warpsmith::gateway {
 namespace {
 
@@ -81,11 +83,19 @@ std::string_view Name(ErrorClass error) {
       return "cancelled";
     case ErrorClass::kConfiguration:
       return "configuration";
+    case ErrorClass::kBudget:
+      return "budget";
+    case ErrorClass::kOwnRateLimit:
+      return "own_rate_limit";
+    case ErrorClass::kCircuitOpen:
+      return "circuit_open";
+    case ErrorClass::kNotRecorded:
+      return "not_recorded";
   }
   return "unknown";
 }
 
-RetryHints ParseRetryHints(const HttpHeaders& headers, int64_t wall_micros) {
+RetryHints ParseRetryHints(int status, const HttpHeaders& headers, int64_t wall_micros) {
   RetryHints hints;
   std::string should = FindHeader(headers, "x-should-retry");
   if (should == "true" || should == "false") hints.should_retry = should == "true";
@@ -103,7 +113,15 @@ RetryHints ParseRetryHints(const HttpHeaders& headers, int64_t wall_micros) {
           FromSeconds(std::clamp(static_cast<double>(instant) - 1e-6 * static_cast<double>(wall_micros), 0.0, 1e8));
     }
   }
+  if (!hints.retry_after && status == 429) hints.reset_after = ParseReset(headers, wall_micros);
   return hints;
+}
+
+std::optional<Duration> AskedWait(const RetryPolicy& policy, const RetryHints& hints) {
+  if (hints.retry_after) return *hints.retry_after;
+  // A bucket fills little by little: there is room long before it is full, so this wait is never the longest one.
+  if (hints.reset_after) return std::min(*hints.reset_after, policy.longest_wait);
+  return std::nullopt;
 }
 
 RetryDecision DecideRetry(const RetryPolicy& policy, ErrorClass error, int tries, Duration elapsed,
@@ -127,9 +145,9 @@ RetryDecision DecideRetry(const RetryPolicy& policy, ErrorClass error, int tries
               fmt::format("the server asks to wait {:.0f} s, more than the {:.0f} s allowed",
                           ToSeconds(*hints.retry_after), ToSeconds(policy.longest_asked))};
     }
-    // Never sooner than asked; a little later, again so that not all come back at once.
-    wait = *hints.retry_after + FromSeconds(0.1 * own);
   }
+  // Never sooner than asked; a little later, again so that not all come back at once.
+  if (std::optional<Duration> asked = AskedWait(policy, hints)) wait = *asked + FromSeconds(0.1 * own);
   if (policy.total.count() > 0 && elapsed + wait >= policy.total) {
     return {
         false, {}, fmt::format("the total deadline of {:g} s leaves no time for another try", ToSeconds(policy.total))};

@@ -1,59 +1,65 @@
 #include "llm_gateway/service/build_gateway.h"
 
-#include <random>
-
-#include "common/log.h"
+#include "common/file.h"
+#include "llm_gateway/novelty/text_similarity.h"
 #include "llm_gateway/providers/catalog_provider.h"
-#include "llm_gateway/providers/command_model.h"
-#include "llm_gateway/providers/openai_compatible.h"
 #include "llm_gateway/providers/prompted_provider.h"
 
 namespace warpsmith::gateway {
 namespace {
 
-double RandomUnit() {
-  thread_local std::mt19937_64 generator{std::random_device{}()};
-  return std::uniform_real_distribution<double>(0, 1)(generator);
-}
+// Calls block their threads while models think, and a thousand at once is a whole cluster's.
+constexpr int kMostThreads = 4096;
 
-std::unique_ptr<IdeaProvider> BuildModel(const ModelConfig& model, const PromptSet& prompts, HttpTransport& transport,
-                                         Clock& clock) {
-  PromptedProviderOptions options{model.name, model.provider, model.concurrency, ""};
-  std::unique_ptr<ModelProvider> provider;
-  if (!model.enabled) {
-    options.problem = "disabled in the configuration: " + model.place + ".enabled";
-  } else if (model.provider == "command") {
-    provider = std::make_unique<CommandModel>(model);
-  } else {
-    absl::StatusOr<Secret> key = KeyOf(model);
-    if (key.ok()) {
-      provider = std::make_unique<OpenAiCompatible>(model, *std::move(key), transport, clock, RandomUnit);
-    } else {
-      options.problem = Message(key.status());
-      spdlog::warn("model {} is not usable: {}", model.name, options.problem);
-    }
-  }
-  return std::make_unique<PromptedProvider>(std::move(options), std::move(provider), prompts);
+std::unique_ptr<IdeaProvider> Prompted(PooledModel& model, const GatewayParts& parts) {
+  ModelPool* models = parts.models.get();
+  PromptedProviderFacts facts;
+  facts.describe = [&model, variants = parts.prompts->variants()] {
+    v1::ModelDescription description = model.Describe();
+    for (const std::string& variant : variants) description.add_prompt_variants(variant);
+    return description;
+  };
+  facts.problem = [&model] { return model.Problem(); };
+  facts.healthy = [&model] { return model.Healthy(); };
+  facts.provider_of = [models](const std::string& name) { return models->ProviderOf(name); };
+  return std::make_unique<PromptedProvider>(model.config.name, *model.guarded, *parts.prompts, *parts.similarity,
+                                            std::move(facts));
 }
 
 }  // namespace
 
-absl::StatusOr<GatewayParts> BuildGateway(const GatewayConfig& config, const std::filesystem::path& prompts,
-                                          const std::filesystem::path& recipes, HttpTransport& transport,
-                                          Clock& clock) {
+absl::StatusOr<GatewayFolders> GatewayFolders::Find() {
+  GatewayFolders folders;
+  WARPSMITH_ASSIGN_OR_RETURN(folders.prompts, FindShare("llm_gateway/prompts"));
+  WARPSMITH_ASSIGN_OR_RETURN(folders.recipes, FindShare("llm_gateway/catalog/recipes"));
+  return folders;
+}
+
+absl::StatusOr<GatewayParts> BuildGateway(const GatewayConfig& config, const GatewayFolders& folders,
+                                          HttpTransport& transport, Clock& clock) {
   GatewayParts parts;
-  WARPSMITH_ASSIGN_OR_RETURN(PromptSet loaded, PromptSet::Load(prompts));
-  parts.prompts = std::make_unique<PromptSet>(std::move(loaded));
+  auto loaded = PromptSet::Load(folders.prompts, config.prompt_variants);
+  if (!loaded.ok()) return Annotate(loaded.status(), config.place + "prompt_variants");
+  parts.prompts = std::make_unique<PromptSet>(*std::move(loaded));
+  parts.similarity = std::make_unique<TextSimilarity>();
+  WARPSMITH_ASSIGN_OR_RETURN(parts.models, ModelPool::Build(config, transport, clock));
+  ReplyStoreOptions store;
+  if (!folders.data.empty()) store.folder = folders.data / "replies";
+  WARPSMITH_ASSIGN_OR_RETURN(parts.replies, ReplyStore::Open(std::move(store), clock));
+  parts.pool = std::make_unique<WorkerPool>(kMostThreads);
   std::vector<std::unique_ptr<IdeaProvider>> providers;
   for (const ModelConfig& model : config.models) {
     if (model.provider != "catalog") {
-      providers.push_back(BuildModel(model, *parts.prompts, transport, clock));
+      providers.push_back(Prompted(*parts.models->Find(model.name), parts));
     } else if (model.enabled) {
-      WARPSMITH_ASSIGN_OR_RETURN(std::vector<Recipe> found, LoadRecipes(recipes));
+      WARPSMITH_ASSIGN_OR_RETURN(std::vector<Recipe> found, LoadRecipes(folders.recipes));
       providers.push_back(std::make_unique<CatalogProvider>(model.name, std::move(found)));
     }
   }
-  parts.gateway = std::make_unique<Gateway>(std::move(providers));
+  parts.gateway =
+      std::make_unique<Gateway>(std::move(providers), parts.prompts->variants(), *parts.replies, *parts.pool);
+  parts.checker = std::make_unique<ModelChecker>(*parts.gateway, *parts.models, *parts.pool);
+  parts.estimator = std::make_unique<CostEstimator>(*parts.gateway, *parts.models, *parts.prompts);
   return parts;
 }
 

@@ -1,6 +1,7 @@
-// A Gateway out of its configuration: providers with their keys, prompts, and recipes where a catalog is configured.
-// Threading: use from one thread. Errors: a broken prompt or recipe stops the start; a missing key does not, its model
-// is listed as unusable with the reason.
+// A Gateway out of its configuration: models with their keys and limits, prompts, recipes where a catalog is
+// configured, stored replies, and what checks models and estimates costs.
+// Threading: use from one thread. Errors: a broken prompt, recipe, price file or data folder stops the start; a missing
+// key does not, its model is listed as unusable with the reason.
 #ifndef WARPSMITH_LLM_GATEWAY_SERVICE_BUILD_GATEWAY_H_
 #define WARPSMITH_LLM_GATEWAY_SERVICE_BUILD_GATEWAY_H_
 
@@ -10,19 +11,41 @@
 #include "common/clock.h"
 #include "llm_gateway/config/gateway_config.h"
 #include "llm_gateway/http/http_transport.h"
+#include "llm_gateway/novelty/idea_similarity.h"
 #include "llm_gateway/prompts/prompt_set.h"
+#include "llm_gateway/service/cost_estimator.h"
 #include "llm_gateway/service/gateway.h"
+#include "llm_gateway/service/model_checker.h"
+#include "llm_gateway/service/model_pool.h"
+#include "llm_gateway/service/reply_store.h"
+#include "llm_gateway/service/worker_pool.h"
 
 namespace warpsmith::gateway {
 
+// In the order in which each needs those before it. The worker pool ends last of what calls run through.
 struct GatewayParts {
-  std::unique_ptr<PromptSet> prompts;  // outlives the gateway
+  std::unique_ptr<PromptSet> prompts;
+  std::unique_ptr<IdeaSimilarity> similarity;
+  std::unique_ptr<ModelPool> models;
+  std::unique_ptr<ReplyStore> replies;
+  std::unique_ptr<WorkerPool> pool;
   std::unique_ptr<Gateway> gateway;
+  std::unique_ptr<ModelChecker> checker;
+  std::unique_ptr<CostEstimator> estimator;
 };
 
-// `transport` and `clock` outlive the result. Folders: llm_gateway/prompts and llm_gateway/catalog/recipes.
-absl::StatusOr<GatewayParts> BuildGateway(const GatewayConfig& config, const std::filesystem::path& prompts,
-                                          const std::filesystem::path& recipes, HttpTransport& transport, Clock& clock);
+struct GatewayFolders {
+  std::filesystem::path prompts;  // llm_gateway/prompts
+  std::filesystem::path recipes;  // llm_gateway/catalog/recipes
+  std::filesystem::path data;     // replies are kept in it; empty: in memory only
+
+  // As they ship with warpsmith.
+  static absl::StatusOr<GatewayFolders> Find();
+};
+
+// `transport` and `clock` outlive the result.
+absl::StatusOr<GatewayParts> BuildGateway(const GatewayConfig& config, const GatewayFolders& folders,
+                                          HttpTransport& transport, Clock& clock);
 
 }  // namespace warpsmith::gateway
 

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <set>
-#include <thread>
 
 #include "common/hash.h"
+#include "llm_gateway/limits/call_budget.h"
 #include "llm_gateway/replies/text.h"
+#include "llm_gateway/service/parallel.h"
+#include "llm_gateway/service/stored_reply.h"
 
 namespace warpsmith::gateway {
 namespace {
@@ -43,30 +43,75 @@ absl::StatusOr<std::vector<int>> IndexesOf(const v1::ImplementIdeaRequest& reque
   return indexes;
 }
 
+bool IsAnswer(const v1::Implementation& implementation) { return implementation.status() != "model_error"; }
+
+bool HasAnswer(const v1::ProposeIdeasReply& reply) {
+  return reply.ideas_size() > 0 ||
+         std::any_of(reply.calls().begin(), reply.calls().end(),
+                     [](const v1::ModelCall& call) { return call.finish_reason() != "error"; });
+}
+
+// What a stored reply cost came out of the same request's budget.
+void Charge(CallBudget& budget, const v1::Implementation& implementation) {
+  double usd = implementation.call().usd();
+  int64_t tokens = 0;
+  const auto add = [&](const v1::ModelCall& call) {
+    tokens += call.input_tokens() + call.output_tokens() + call.reasoning_tokens();
+  };
+  add(implementation.call());
+  for (const v1::ModelCall& call : implementation.earlier_calls()) {
+    usd += call.usd();
+    add(call);
+  }
+  budget.AddSpent(usd, tokens);
+}
+
 }  // namespace
 
+Gateway::Gateway(std::vector<std::unique_ptr<IdeaProvider>> providers, std::vector<std::string> variants,
+                 ReplyStore& replies, WorkerPool& pool)
+    : providers_(std::move(providers)), variants_(std::move(variants)), replies_(replies), pool_(pool) {}
+
+absl::Status Gateway::CheckCall(const v1::CallContext& call) const {
+  if (!(call.max_usd() >= 0) || call.max_tokens() < 0 || call.max_total_tokens() < 0) {
+    return InvalidArgument("call.max_usd, max_tokens and max_total_tokens are limits; 0 is none, less makes no sense");
+  }
+  if (call.prompt_variant().empty() ||
+      std::find(variants_.begin(), variants_.end(), call.prompt_variant()) != variants_.end()) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument(fmt::format("call.prompt_variant: there is no variant \"{}\"; there are: {}",
+                                     OneLine(call.prompt_variant(), 100), fmt::join(variants_, ", ")));
+}
+
+absl::StatusOr<IdeaProvider*> Gateway::Named(const std::string& name) const {
+  std::string known;
+  for (const auto& provider : providers_) {
+    if (provider->name() == name) return provider.get();
+    known += (known.empty() ? "" : ", ") + provider->name();
+  }
+  return InvalidArgument(fmt::format("there is no model \"{}\"; configured: {}", OneLine(name, 100), known));
+}
+
 absl::StatusOr<Gateway::Choice> Gateway::Choose(const v1::CallContext& call) const {
+  WARPSMITH_RETURN_IF_ERROR(CheckCall(call));
   Choice choice;
   for (const std::string& name : call.models()) {
-    auto found = std::find_if(providers_.begin(), providers_.end(),
-                              [&](const auto& one) { return one->Describe().name() == name; });
-    if (found == providers_.end()) {
-      std::string known;
-      for (const auto& provider : providers_) known += (known.empty() ? "" : ", ") + provider->Describe().name();
-      return InvalidArgument(fmt::format("there is no model \"{}\"; configured: {}", OneLine(name, 100), known));
-    }
-    choice.push_back(found->get());
+    WARPSMITH_ASSIGN_OR_RETURN(IdeaProvider * provider, Named(name));
+    choice.push_back(provider);
   }
+  Choice ill;
   if (choice.empty()) {
     std::string problems;
     for (const auto& provider : providers_) {
-      v1::ModelDescription description = provider->Describe();
-      if (description.enabled()) {
-        choice.push_back(provider.get());
+      const std::string problem = provider->Problem();
+      if (!problem.empty()) {
+        problems += fmt::format("; {}: {}", provider->name(), problem);
       } else {
-        problems += fmt::format("; {}: {}", description.name(), description.problem());
+        (provider->Healthy() ? choice : ill).push_back(provider.get());
       }
     }
+    if (choice.empty()) std::swap(choice, ill);
     if (choice.empty()) return FailedPrecondition("no model is usable" + problems);
   }
   uint64_t turn =
@@ -89,29 +134,40 @@ IdeaProvider* Gateway::ProviderFor(const Choice& choice, const v1::Idea& idea, i
   return models[static_cast<size_t>(index) % models.size()];
 }
 
-absl::StatusOr<v1::ProposeIdeasReply> Gateway::ProposeIdeas(const v1::ProposeIdeasRequest& request,
-                                                            Cancellation& cancellation) {
-  WARPSMITH_RETURN_IF_ERROR(CheckContext(request.context()));
-  WARPSMITH_RETURN_IF_ERROR(CheckCount(request.count()));
-  WARPSMITH_ASSIGN_OR_RETURN(Choice choice, Choose(request.call()));
+v1::ProposeIdeasReply Gateway::Ask(const v1::ProposeIdeasRequest& request, const Choice& choice,
+                                   const CallScope& scope) {
   v1::ProposeIdeasReply reply;
   v1::ProposeIdeasRequest rest = request;
   std::string shortfall;
   for (IdeaProvider* provider : choice) {
     rest.set_count(request.count() - reply.ideas_size());
-    v1::ProposeIdeasReply part = provider->ProposeIdeas(rest, cancellation);
+    v1::ProposeIdeasReply part = provider->ProposeIdeas(rest, scope);
     for (v1::ModelCall& call : *part.mutable_calls()) *reply.add_calls() = std::move(call);
     for (v1::Idea& idea : *part.mutable_ideas()) {
       v1::TriedIdea* accepted = rest.add_tried();
       *accepted->mutable_idea() = idea;
       accepted->set_outcome("proposed");
+      accepted->set_parent_candidate_id(request.parent().candidate_id());
       *reply.add_ideas() = std::move(idea);
     }
-    if (cancellation.cancelled()) return Cancelled("nobody waits for the ideas any more");
-    if (reply.ideas_size() >= request.count()) return reply;
+    if (scope.cancellation.cancelled() || reply.ideas_size() >= request.count()) return reply;
     shortfall += (shortfall.empty() ? "" : "; ") + part.shortfall();
   }
   reply.set_shortfall(shortfall);
+  return reply;
+}
+
+absl::StatusOr<v1::ProposeIdeasReply> Gateway::ProposeIdeas(const v1::ProposeIdeasRequest& request,
+                                                            Cancellation& cancellation) {
+  WARPSMITH_RETURN_IF_ERROR(CheckContext(request.context()));
+  WARPSMITH_RETURN_IF_ERROR(CheckCount(request.count()));
+  WARPSMITH_ASSIGN_OR_RETURN(Choice choice, Choose(request.call()));
+  CallBudget budget(request.call().max_usd(), request.call().max_total_tokens());
+  WARPSMITH_ASSIGN_OR_RETURN(v1::ProposeIdeasReply reply,
+                             OnceStored<v1::ProposeIdeasReply>(
+                                 replies_, ReplyKey(request.call(), "propose"), cancellation,
+                                 [&] { return Ask(request, choice, CallScope(cancellation, &budget)); }, HasAnswer));
+  if (cancellation.cancelled()) return Cancelled("nobody waits for the ideas any more");
   return reply;
 }
 
@@ -123,36 +179,39 @@ absl::Status Gateway::ImplementIdea(const v1::ImplementIdeaRequest& request,
   if (request.idea().title().empty()) return InvalidArgument("idea.title is empty; say what is to be implemented");
   WARPSMITH_ASSIGN_OR_RETURN(std::vector<int> indexes, IndexesOf(request));
   WARPSMITH_ASSIGN_OR_RETURN(Choice choice, Choose(request.call()));
+  CallBudget budget(request.call().max_usd(), request.call().max_total_tokens());
+  const auto key = [&](int index) { return ReplyKey(request.call(), fmt::format("implement {}", index)); };
 
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<v1::Implementation> done;
-  std::vector<std::thread> threads;
-  threads.reserve(indexes.size());
+  std::mutex emitting;
+  const auto tell = [&](const v1::Implementation& implementation) {
+    std::lock_guard lock(emitting);
+    if (!cancellation.cancelled() && !emit(implementation)) cancellation.Cancel();
+  };
+  std::vector<int> missing;
   for (int index : indexes) {
-    threads.emplace_back([&, index] {
-      v1::Implementation implementation =
-          ProviderFor(choice, request.idea(), index)->Implement(request, index, cancellation);
-      std::lock_guard lock(mutex);
-      done.push_back(std::move(implementation));
-      changed.notify_one();
-    });
-  }
-  bool listening = true;
-  for (size_t emitted = 0; emitted < indexes.size(); ++emitted) {
-    v1::Implementation next;
-    {
-      std::unique_lock lock(mutex);
-      changed.wait(lock, [&] { return !done.empty(); });
-      next = std::move(done.front());
-      done.pop_front();
-    }
-    if (listening && !cancellation.cancelled() && !emit(next)) {
-      listening = false;
-      cancellation.Cancel();
+    if (auto stored = FindStored<v1::Implementation>(replies_, key(index))) {
+      Charge(budget, *stored);
+      tell(*stored);
+    } else {
+      missing.push_back(index);
     }
   }
-  for (std::thread& thread : threads) thread.join();
+  InParallel(pool_, missing.size(), [&](size_t i) {
+    const int index = missing[i];
+    absl::StatusOr<v1::Implementation> made = OnceStored<v1::Implementation>(
+        replies_, key(index), cancellation,
+        [&] {
+          return ProviderFor(choice, request.idea(), index)
+              ->Implement(request, index, CallScope(cancellation, &budget));
+        },
+        IsAnswer);
+    if (made.ok()) return tell(*made);
+    v1::Implementation failed;
+    failed.set_index(index);
+    failed.set_status("model_error");
+    failed.set_message(Message(made.status()));
+    tell(failed);
+  });
   return cancellation.cancelled() ? Cancelled("nobody waits for the implementations any more") : absl::OkStatus();
 }
 
@@ -161,7 +220,13 @@ absl::StatusOr<v1::Implementation> Gateway::Repair(const v1::RepairRequest& requ
   if (request.failed().source().empty()) return InvalidArgument("failed.source is empty; send the candidate to repair");
   if (request.attempt() < 1) return InvalidArgument("attempt counts from 1");
   WARPSMITH_ASSIGN_OR_RETURN(Choice choice, Choose(request.call()));
-  v1::Implementation implementation = ProviderFor(choice, request.idea(), 0)->Repair(request, cancellation);
+  CallBudget budget(request.call().max_usd(), request.call().max_total_tokens());
+  WARPSMITH_ASSIGN_OR_RETURN(
+      v1::Implementation implementation,
+      OnceStored<v1::Implementation>(
+          replies_, ReplyKey(request.call(), "repair"), cancellation,
+          [&] { return ProviderFor(choice, request.idea(), 0)->Repair(request, CallScope(cancellation, &budget)); },
+          IsAnswer));
   if (cancellation.cancelled()) return Cancelled("nobody waits for the repair any more");
   return implementation;
 }

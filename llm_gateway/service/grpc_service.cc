@@ -1,61 +1,81 @@
 #include "llm_gateway/service/grpc_service.h"
 
-#include "common/grpc_status.h"
 #include "common/log.h"
+#include "llm_gateway/service/call_reactors.h"
 
 namespace warpsmith::gateway {
 namespace {
 
 // What a call took, without anything that a model or a user wrote.
 void LogCall(const char* kind, const v1::ModelCall& call, const std::string& status) {
-  spdlog::info("{} by {}: {} ({:.2f} s, {} tries, {} + {} tokens)", kind, call.model(), status, call.seconds(),
-               call.tries(), call.input_tokens(), call.output_tokens() + call.reasoning_tokens());
+  spdlog::info("{} by {}: {} ({:.2f} s, {} tries, {} + {} tokens, {:.4f} $)", kind, call.model(), status,
+               call.seconds(), call.tries(), call.input_tokens(), call.output_tokens() + call.reasoning_tokens(),
+               call.usd());
 }
 
 }  // namespace
 
-grpc::Status GrpcGatewayService::ProposeIdeas(grpc::ServerContext* context, const v1::ProposeIdeasRequest* request,
-                                              v1::ProposeIdeasReply* reply) {
-  Cancellation cancellation;
-  ClientWatch::Guard guard(
-      watch_, [context] { return context->IsCancelled(); }, cancellation);
-  auto answer = gateway_.ProposeIdeas(*request, cancellation);
-  if (!answer.ok()) return ToGrpc(answer.status());
-  for (const v1::ModelCall& call : answer->calls()) LogCall("ideas", call, call.finish_reason());
-  *reply = *std::move(answer);
-  return grpc::Status::OK;
+grpc::ServerUnaryReactor* GrpcGatewayService::ProposeIdeas(grpc::CallbackServerContext*,
+                                                           const v1::ProposeIdeasRequest* request,
+                                                           v1::ProposeIdeasReply* reply) {
+  return UnaryCall::Start(active_, pool_, [this, request, reply](Cancellation& cancellation) -> absl::Status {
+    WARPSMITH_ASSIGN_OR_RETURN(*reply, gateway_.ProposeIdeas(*request, cancellation));
+    for (const v1::ModelCall& call : reply->calls()) LogCall("ideas", call, call.finish_reason());
+    return absl::OkStatus();
+  });
 }
 
-grpc::Status GrpcGatewayService::ImplementIdea(grpc::ServerContext* context, const v1::ImplementIdeaRequest* request,
-                                               grpc::ServerWriter<v1::Implementation>* writer) {
-  Cancellation cancellation;
-  ClientWatch::Guard guard(
-      watch_, [context] { return context->IsCancelled(); }, cancellation);
-  return ToGrpc(gateway_.ImplementIdea(
-      *request,
-      [writer](const v1::Implementation& implementation) {
-        LogCall("implementation", implementation.call(), implementation.status());
-        return writer->Write(implementation);
-      },
-      cancellation));
+grpc::ServerWriteReactor<v1::Implementation>* GrpcGatewayService::ImplementIdea(
+    grpc::CallbackServerContext*, const v1::ImplementIdeaRequest* request) {
+  return StreamCall<v1::Implementation>::Start(
+      active_, pool_, [this, request](const StreamCall<v1::Implementation>::Emit& emit, Cancellation& cancellation) {
+        return gateway_.ImplementIdea(
+            *request,
+            [&emit](const v1::Implementation& implementation) {
+              LogCall("implementation", implementation.call(), implementation.status());
+              return emit(implementation);
+            },
+            cancellation);
+      });
 }
 
-grpc::Status GrpcGatewayService::Repair(grpc::ServerContext* context, const v1::RepairRequest* request,
-                                        v1::Implementation* reply) {
-  Cancellation cancellation;
-  ClientWatch::Guard guard(
-      watch_, [context] { return context->IsCancelled(); }, cancellation);
-  auto answer = gateway_.Repair(*request, cancellation);
-  if (!answer.ok()) return ToGrpc(answer.status());
-  LogCall("repair", answer->call(), answer->status());
-  *reply = *std::move(answer);
-  return grpc::Status::OK;
+grpc::ServerUnaryReactor* GrpcGatewayService::Repair(grpc::CallbackServerContext*, const v1::RepairRequest* request,
+                                                     v1::Implementation* reply) {
+  return UnaryCall::Start(active_, pool_, [this, request, reply](Cancellation& cancellation) -> absl::Status {
+    WARPSMITH_ASSIGN_OR_RETURN(*reply, gateway_.Repair(*request, cancellation));
+    LogCall("repair", reply->call(), reply->status());
+    return absl::OkStatus();
+  });
 }
 
-grpc::Status GrpcGatewayService::ListModels(grpc::ServerContext*, const v1::ListModelsRequest*,
-                                            v1::ListModelsReply* reply) {
-  *reply = gateway_.ListModels();
-  return grpc::Status::OK;
+grpc::ServerUnaryReactor* GrpcGatewayService::ListModels(grpc::CallbackServerContext*, const v1::ListModelsRequest*,
+                                                         v1::ListModelsReply* reply) {
+  return UnaryCall::Start(active_, pool_, [this, reply](Cancellation&) {
+    *reply = gateway_.ListModels();
+    return absl::OkStatus();
+  });
+}
+
+grpc::ServerWriteReactor<v1::ModelCheck>* GrpcGatewayService::CheckModels(grpc::CallbackServerContext*,
+                                                                          const v1::CheckModelsRequest* request) {
+  return StreamCall<v1::ModelCheck>::Start(
+      active_, pool_, [this, request](const StreamCall<v1::ModelCheck>::Emit& emit, Cancellation& cancellation) {
+        return checker_.Check(
+            *request,
+            [&emit](const v1::ModelCheck& check) {
+              LogCall("check", check.call(), check.ok() ? "ok" : "failed");
+              return emit(check);
+            },
+            cancellation);
+      });
+}
+
+grpc::ServerUnaryReactor* GrpcGatewayService::Estimate(grpc::CallbackServerContext*, const v1::EstimateRequest* request,
+                                                       v1::EstimateReply* reply) {
+  return UnaryCall::Start(active_, pool_, [this, request, reply](Cancellation&) -> absl::Status {
+    WARPSMITH_ASSIGN_OR_RETURN(*reply, estimator_.Estimate(*request));
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace warpsmith::gateway

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "cli/evaluate_command.h"
+#include "cli/evaluation_session.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "common/file.h"
@@ -43,11 +44,11 @@ class Fixture {
     return path;
   }
 
-  Result Bare(const std::vector<std::string>& arguments, const LocalEvaluator& evaluator = nullptr) {
+  Result Bare(const std::vector<std::string>& arguments, const SessionFactory& session = nullptr) {
     std::ostringstream out;
     std::ostringstream err;
     Context context{out, err};
-    context.evaluator = evaluator;
+    context.session = session;
     const int code = RunCommandLine(arguments, context);
     return {code, out.str(), err.str()};
   }
@@ -127,7 +128,7 @@ TEST_CASE("every command has help with an example", "[unit]") {
     CHECK(result.code == 0);
     CHECK_THAT(result.out, Catch::Contains("Example: warpsmith " + command[0]));
   }
-  CHECK(fixture.Bare({"version"}).out == "warpsmith 0.1.0 (harness h1, judge j1)\n");
+  CHECK(fixture.Bare({"version"}).out == "warpsmith 0.1.0 (harness h2, judge j1)\n");
   CHECK(Json::parse(fixture.Bare({"version", "--json"}).out)["version"] == "0.1.0");
 }
 
@@ -252,33 +253,61 @@ TEST_CASE("what is not there and who does not answer", "[unit]") {
   unsetenv("WARPSMITH_COORDINATOR");
 }
 
+// Stands in for the evaluator: says what it was asked and answers as it was told.
+class FakeSession final : public EvaluationSession {
+ public:
+  FakeSession(v1::Outcome outcome, std::vector<v1::PrecisionClass>& accepted)
+      : outcome_(outcome), accepted_(accepted) {}
+  const v1::DeviceDescription& device() const override { return device_; }
+  absl::StatusOr<v1::Problem> TakeIn(const std::string& name, const std::string& source) override {
+    CHECK(source == "class Model: pass\n");
+    if (outcome_ == v1::OUTCOME_UNSPECIFIED) return InvalidArgument("there is no class Model");
+    v1::Problem problem;
+    problem.set_name(name);
+    return problem;
+  }
+  v1::Evaluation Evaluate(const v1::Problem& problem, const std::string& kernel,
+                          const std::vector<v1::PrecisionClass>& accepted, std::stop_token) override {
+    CHECK(problem.name() == "layer_norm");
+    CHECK(kernel == "/* warpsmith-plan {} */\n");
+    accepted_ = accepted;
+    v1::Evaluation evaluation = FakeCandidate().evaluation();
+    evaluation.set_outcome(outcome_);
+    return evaluation;
+  }
+
+ private:
+  const v1::Outcome outcome_;
+  std::vector<v1::PrecisionClass>& accepted_;
+  v1::DeviceDescription device_;
+};
+
 TEST_CASE("evaluate hands both files to the evaluator and prints its verdict", "[unit]") {
   Fixture fixture;
   v1::Outcome outcome = v1::OUTCOME_OK;
   EvaluateOptions seen;
-  const LocalEvaluator evaluator = [&](const EvaluateOptions& options, const std::string& problem,
-                                       const std::string& kernel) -> absl::StatusOr<LocalEvaluation> {
+  std::vector<v1::PrecisionClass> accepted;
+  const SessionFactory session = [&](const EvaluateOptions& options) {
     seen = options;
-    CHECK(problem == "class Model: pass\n");
-    CHECK(kernel == "/* warpsmith-plan {} */\n");
-    LocalEvaluation result;
-    result.problem.set_name(options.problem_name);
-    result.evaluation = FakeCandidate().evaluation();
-    result.evaluation.set_outcome(outcome);
-    return result;
+    return absl::StatusOr<std::unique_ptr<EvaluationSession>>(std::make_unique<FakeSession>(outcome, accepted));
   };
   Result result =
-      fixture.Bare({"evaluate", fixture.problem, fixture.kernel, "--accept", "bf16", "--eval-mode"}, evaluator);
+      fixture.Bare({"evaluate", fixture.problem, fixture.kernel, "--accept", "bf16", "--eval-mode"}, session);
   CHECK(result.code == kExitOk);
   CHECK_THAT(result.out, Catch::Contains("problem layer_norm") && Catch::Contains("verdict: ok"));
-  CHECK(seen.accepted == std::vector<v1::PrecisionClass>{v1::PRECISION_CLASS_BF16});
+  CHECK(accepted == std::vector<v1::PrecisionClass>{v1::PRECISION_CLASS_BF16});
   CHECK(seen.intake.eval_mode());
   outcome = v1::OUTCOME_WRONG_OUTPUT;
-  result = fixture.Bare({"evaluate", fixture.problem, fixture.kernel, "--json"}, evaluator);
+  result = fixture.Bare({"evaluate", fixture.problem, fixture.kernel, "--json"}, session);
   CHECK(result.code == kExitNothing);
   CHECK(Json::parse(result.out)["evaluation"]["outcome"] == "OUTCOME_WRONG_OUTPUT");
   outcome = v1::OUTCOME_INFRA_ERROR;
-  CHECK(fixture.Bare({"evaluate", fixture.problem, fixture.kernel}, evaluator).code == kExitFailed);
+  CHECK(fixture.Bare({"evaluate", fixture.problem, fixture.kernel}, session).code == kExitFailed);
+  outcome = v1::OUTCOME_UNSPECIFIED;
+  result = fixture.Bare({"evaluate", fixture.problem, fixture.kernel}, session);
+  CHECK(result.code != kExitOk);
+  CHECK_THAT(result.err, Catch::Contains("there is no class Model"));
+  CHECK_THAT(fixture.Bare({"evaluate", fixture.problem, fixture.kernel}).err, Catch::Contains("built without"));
 }
 
 TEST_CASE("doctor names a remedy for everything that is not well", "[unit]") {

@@ -26,8 +26,8 @@ class Cluster {
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   std::string Query(const std::string& sql) { return PostgresServer::Shared().Query(options.database, sql); }
   std::unique_ptr<ScriptedWorker> Worker(const std::string& worker_id, const std::string& boot_id = "boot1",
-                                         int slots = 4) {
-    return std::make_unique<ScriptedWorker>(address(), worker_id, boot_id, slots);
+                                         int slots = 4, bool holding = false) {
+    return std::make_unique<ScriptedWorker>(address(), worker_id, boot_id, slots, holding);
   }
 
   // The operator's calls.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "common/grpc_channel.h"
@@ -10,12 +11,16 @@
 namespace warpsmith::testing {
 namespace {
 
-void FillCall(v1::ModelCall* call) {
+void FillCall(const v1::CallContext& context, double usd, v1::ModelCall* call) {
   call->set_provider("fake");
-  call->set_model("fake-model");
+  call->set_model(context.models_size() == 1 ? context.models(0) : "fake-model");
+  call->set_effort(context.effort());
+  call->set_prompt_variant(context.prompt_variant());
   call->set_input_tokens(100);
   call->set_output_tokens(10);
-  call->set_usd(0.01);
+  call->set_usd(call->model() == "catalog" ? 0 : usd);
+  call->set_price_id("test prices");
+  call->set_cache_write_5m_tokens(7);
   call->set_tries(1);
   call->set_finish_reason("stop");
   call->set_raw_reply(std::string("raw \0 reply", 11));
@@ -38,7 +43,18 @@ class FakeGateway::Service final : public v1::GatewayService::Service {
       std::lock_guard lock(gateway_.mutex_);
       gateway_.proposals_.push_back(*request);
     }
-    FillCall(reply->add_calls());
+    FillCall(request->call(), gateway_.usd_a_call, reply->add_calls());
+    if (request->call().models_size() == 1 && request->call().models(0) == "catalog") {
+      for (int i = 0; i < std::min<int>(request->count(), gateway_.catalog_ideas); ++i) {
+        v1::Idea* idea = reply->add_ideas();
+        idea->set_title(fmt::format("recipe {} after {}", i, request->tried_size()));
+        idea->set_category("memory_access");
+        idea->set_origin("catalog");
+        idea->set_catalog_key("recipe/" + std::to_string(i));
+      }
+      if (reply->ideas_size() < request->count()) reply->set_shortfall("exhausted");
+      return grpc::Status::OK;
+    }
     if (gateway_.exhausted) {
       reply->set_shortfall("exhausted");
       return grpc::Status::OK;
@@ -58,6 +74,7 @@ class FakeGateway::Service final : public v1::GatewayService::Service {
     {
       std::lock_guard lock(gateway_.mutex_);
       gateway_.asked_.emplace_back(request->indexes().begin(), request->indexes().end());
+      gateway_.implementations_.push_back(*request);
     }
     int sent = 0;
     for (int index : request->indexes()) {
@@ -67,7 +84,13 @@ class FakeGateway::Service final : public v1::GatewayService::Service {
       }
       v1::Implementation implementation;
       implementation.set_index(index);
-      FillCall(implementation.mutable_call());
+      FillCall(request->call(), gateway_.usd_a_call, implementation.mutable_call());
+      for (int i = 0; i < gateway_.fallback_calls; ++i) {
+        v1::ModelCall* earlier = implementation.add_earlier_calls();
+        FillCall(request->call(), gateway_.usd_a_call, earlier);
+        earlier->set_finish_reason("error");
+        earlier->set_error_class("overloaded");
+      }
       if (gateway_.write_kernel) {
         implementation.set_source(gateway_.write_kernel(*request, index));
       } else if (gateway_.same_source) {
@@ -92,11 +115,13 @@ class FakeGateway::Service final : public v1::GatewayService::Service {
     }
     reply->set_status("ok");
     reply->set_source(KernelText("repaired " + request->failed().candidate_id(), 1.25));
-    FillCall(reply->mutable_call());
+    FillCall(request->call(), gateway_.usd_a_call, reply->mutable_call());
     return grpc::Status::OK;
   }
 
   grpc::Status ListModels(grpc::ServerContext*, const v1::ListModelsRequest*, v1::ListModelsReply* reply) override {
+    for (const v1::ModelDescription& model : gateway_.models) *reply->add_models() = model;
+    if (!gateway_.models.empty()) return grpc::Status::OK;
     v1::ModelDescription* model = reply->add_models();
     model->set_name("fake-model");
     model->set_provider("fake");
@@ -139,6 +164,11 @@ std::vector<v1::ProposeIdeasRequest> FakeGateway::proposals() const {
 std::vector<v1::RepairRequest> FakeGateway::repairs() const {
   std::lock_guard lock(mutex_);
   return repairs_;
+}
+
+std::vector<v1::ImplementIdeaRequest> FakeGateway::implementations() const {
+  std::lock_guard lock(mutex_);
+  return implementations_;
 }
 
 }  // namespace warpsmith::testing

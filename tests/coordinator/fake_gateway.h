@@ -30,11 +30,17 @@ class FakeGateway {
   std::atomic<bool> same_source{false};  // every kernel is the same but for layout
   std::atomic<int> delay_ms{0};          // before each reply
   std::atomic<int> fail_calls{0};        // so many calls fail with INTERNAL
-  std::function<std::string(const v1::ImplementIdeaRequest&, int index)> write_kernel;  // set before the first call
+  std::atomic<int> fallback_calls{0};    // calls that failed before each implementation's last one
+  std::atomic<double> usd_a_call{0.01};
+  std::atomic<int> catalog_ideas{0};  // how many the model "catalog" has for each kernel
+  // Set before the first call.
+  std::function<std::string(const v1::ImplementIdeaRequest&, int index)> write_kernel;
+  std::vector<v1::ModelDescription> models;  // empty: "fake-model" without a price
 
   std::vector<std::vector<int>> asked_indexes() const;  // of each ImplementIdea call
   std::vector<v1::ProposeIdeasRequest> proposals() const;
   std::vector<v1::RepairRequest> repairs() const;
+  std::vector<v1::ImplementIdeaRequest> implementations() const;
 
  private:
   class Service;
@@ -46,6 +52,7 @@ class FakeGateway {
   std::vector<std::vector<int>> asked_;
   std::vector<v1::ProposeIdeasRequest> proposals_;
   std::vector<v1::RepairRequest> repairs_;
+  std::vector<v1::ImplementIdeaRequest> implementations_;
 };
 
 }  // namespace warpsmith::testing

@@ -15,8 +15,12 @@ struct ScriptedWorker::Stream {
   bool open = true;  // guarded by the worker's mutex
 };
 
-ScriptedWorker::ScriptedWorker(std::string address, std::string worker_id, std::string boot_id, int slots)
-    : address_(std::move(address)), worker_id_(std::move(worker_id)), boot_id_(std::move(boot_id)), slots_(slots) {
+ScriptedWorker::ScriptedWorker(std::string address, std::string worker_id, std::string boot_id, int slots, bool holding)
+    : hold_evaluations(holding),
+      address_(std::move(address)),
+      worker_id_(std::move(worker_id)),
+      boot_id_(std::move(boot_id)),
+      slots_(slots) {
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -105,7 +109,9 @@ void ScriptedWorker::Tick(Stream& stream) {
   while (stream.open && !stopping_) {
     std::vector<v1::Assignment> ready;
     if (!hold) {
-      for (auto& [id, assignment] : running_) ready.push_back(assignment);
+      for (auto& [id, assignment] : running_) {
+        if (!hold_evaluations || assignment.has_intake()) ready.push_back(assignment);
+      }
     }
     if (!ready.empty()) {
       lock.unlock();
@@ -183,6 +189,7 @@ v1::TaskResult ScriptedWorker::Compute(const v1::Assignment& assignment) {
     eager->set_name("eager");
     eager->set_median_ms(1.0);
     eager->set_emulated(true);
+    eager->set_harness_rev(harness_rev);
     return result;
   }
   v1::Evaluation* evaluation = result.mutable_evaluation();
@@ -192,6 +199,11 @@ v1::TaskResult ScriptedWorker::Compute(const v1::Assignment& assignment) {
   evaluation->mutable_timing()->set_emulated(true);
   evaluation->set_outcome(v1::OUTCOME_OK);
   evaluation->set_gpu_seconds(0.5);
+  evaluation->set_harness_rev(harness_rev);
+  evaluation->set_judge_rev("judge1");
+  if (const size_t cubin = text.find("cubin="); cubin != std::string::npos) {
+    evaluation->set_cubin_sha256(text.substr(cubin + 6, 8));
+  }
   if (text.find("outcome=wrong_output") != std::string::npos) {
     evaluation->set_outcome(v1::OUTCOME_WRONG_OUTPUT);
     evaluation->set_message("output[0] is 1, expected 2");

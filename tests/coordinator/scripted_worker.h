@@ -19,16 +19,19 @@ namespace warpsmith::testing {
 
 class ScriptedWorker {
  public:
-  ScriptedWorker(std::string address, std::string worker_id, std::string boot_id, int slots = 4);
+  // `holding`: as if hold_evaluations had been set before the first task came.
+  ScriptedWorker(std::string address, std::string worker_id, std::string boot_id, int slots = 4, bool holding = false);
   ~ScriptedWorker();  // ends its stream, as a killed worker's would
 
-  std::atomic<bool> hold{false};         // takes tasks, lists them, but does not finish them
-  std::atomic<bool> forget{false};       // drops assignments silently
-  std::atomic<bool> send_results{true};  // false: finished, but the result stays in the spool
-  std::atomic<int> infra_errors{0};      // so many results are infra errors
-  std::atomic<int> duplicates{1};        // each result is sent so many times
-  std::atomic<bool> mute{false};         // no Sync: as if stalled
-  std::string intake_error;              // set before the first task
+  std::atomic<bool> hold{false};              // takes tasks, lists them, but does not finish them
+  std::atomic<bool> hold_evaluations{false};  // the same for evaluations alone
+  std::atomic<bool> forget{false};            // drops assignments silently
+  std::atomic<bool> send_results{true};       // false: finished, but the result stays in the spool
+  std::atomic<int> infra_errors{0};           // so many results are infra errors
+  std::atomic<int> duplicates{1};             // each result is sent so many times
+  std::atomic<bool> mute{false};              // no Sync: as if stalled
+  std::string intake_error;                   // set before the first task
+  std::string harness_rev;                    // set before the first task
 
   std::vector<v1::Assignment> assignments() const;
   std::vector<v1::ResultAck> acks() const;

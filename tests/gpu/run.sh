@@ -1,24 +1,30 @@
 #!/usr/bin/env bash
 # Everything that needs a GPU, in under nine minutes, on this machine: prints what failed and a table.
 #
-#   WARPSMITH_BUNDLE=FOLDER_OR_ARCHIVE tests/gpu/run.sh [--seconds 530] [--soak 120] [--bench 40] [PART...]
+#   WARPSMITH_BUNDLE=FOLDER_OR_ARCHIVE tests/gpu/run.sh [--seconds 530] [--rounds 1] [--soak 120] [--bench 40]
+#                                                      [--resume] [PART...]
 #
 # WARPSMITH_BUNDLE is a build folder (default build/dev) or an archive of `./dev bundle --gpu-tests`. PARTs, in order:
 # device oracle intake executor library profile corpus headline bench repeat soak (default: all). --seconds bounds all
-# of it together, --soak is the number of candidates in a row, --bench the number of candidates of each workload.
+# of it together, --rounds is how often the corpora run, --soak the number of candidates in a row, --bench the number of
+# candidates of each workload. --resume goes on where an earlier corpus or bench with the same $OUT was cut off: three
+# rounds of the corpora take more than ten minutes, so run.sh --seconds 590 --rounds 3 --resume corpus, twice.
 # Whole logs: $OUT, or build/gpu-results. The exit status is 0 where every check of every part passed.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root" || exit 2
 
-seconds=530 soak=120 bench=40 device=${WARPSMITH_GPU:-0}
+seconds=530 rounds=1 soak=120 bench=40 resume="" device=${WARPSMITH_GPU:-0}
+corpus_round_seconds=205  # on an H200
 parts=()
 while [ $# -gt 0 ]; do
   case $1 in
     --seconds) seconds=$2; shift 2 ;;
+    --rounds) rounds=$2; shift 2 ;;
+    --resume) resume=yes; shift ;;
     --soak) soak=$2; shift 2 ;;
     --bench) bench=$2; shift 2 ;;
-    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+    -h | --help) sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
     -*) echo "$0: no option $1; see --help" >&2; exit 2 ;;
     *) parts+=("$1"); shift ;;
   esac
@@ -66,14 +72,16 @@ commands() {
         "env CUDA_MODULE_LOADING=EAGER $(program library) --startup"
       ;;
     intake)
-      printf '%s\n' "$python tests/gpu/kernelbench/run.py --device cuda:$device tests/problems/forms \
+      printf '%s\n' "$python tests/gpu/kernelbench/run.py --timings --device cuda:$device tests/problems/forms \
 tests/problems/headline"
       ;;
     corpus)
-      printf '%s\n' "$python tests/gpu/corpus/run.py --warpsmith $bundle/bin/warpsmith --rounds 3 --device $device"
+      printf '%s\n' "$python tests/gpu/corpus/run.py --warpsmith $bundle/bin/warpsmith --rounds $rounds --device $device \
+--record $out/corpus.json ${resume:+--skip-done $out/corpus.json}"
       ;;
     headline) printf '%s\n' "$python tests/gpu/headline.py" ;;
-    bench) printf '%s\n' "benchmarks/evaluate.sh --count $bench --seconds 130 --json $out/bench.json" ;;
+    bench) printf '%s\n' "benchmarks/evaluate.sh --count $bench --seconds 130 --json $out/bench.json \
+${resume:+--skip-done $out/bench.json}" ;;
     repeat) printf '%s\n' "$python tests/gpu/repeatability.py" ;;
     soak) printf '%s\n' "$python tests/gpu/soak.py --count $soak" ;;
     *)
@@ -87,7 +95,7 @@ tests/problems/headline"
 # Seconds that a part may take.
 allowance() {
   case $1 in
-    corpus) echo 240 ;;
+    corpus) echo $((rounds * corpus_round_seconds)) ;;
     headline) echo 200 ;;
     bench | repeat | soak) echo 150 ;;
     *) echo 90 ;;

@@ -1,7 +1,7 @@
 -- name: candidate_insert
 INSERT INTO candidate (id, search_id, idea_id, parent_id, round, idx, repair_attempt, repair_of, request_id, title, model,
-  source_sha256, normalized_sha256, state, reject_reason, reject_message, finished_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+  source_sha256, normalized_sha256, state, reject_reason, reject_message, renamed_sha256, reservation_id, finished_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
   CASE WHEN $14 = 'rejected' THEN now() END)
 ON CONFLICT DO NOTHING RETURNING id
 
@@ -23,10 +23,51 @@ SELECT c.*, e.body FROM candidate c LEFT JOIN evaluation e ON e.id = c.evaluatio
 -- name: candidate_indexes
 SELECT idx FROM candidate WHERE idea_id = $1 AND repair_attempt = 0
 
--- name: candidate_twin
+-- An earlier candidate of the search with the same code but for layout, comments and names. One that did not compile is
+-- the same only where its names are too: a name may have been what was wrong.
+-- name: candidate_same
 SELECT id, state, outcome FROM candidate
-WHERE search_id = $1 AND normalized_sha256 = $2 AND id <> $3 AND duplicate_of IS NULL AND outcome <> 20
-ORDER BY seq LIMIT 1 FOR UPDATE
+WHERE search_id = $1 AND renamed_sha256 = $2 AND seq < (SELECT seq FROM candidate WHERE id = $4) AND (duplicate_of IS NULL OR reused) AND outcome <> 20
+  AND (normalized_sha256 = $3 OR outcome NOT IN (1, 2))
+ORDER BY normalized_sha256 <> $3, seq LIMIT 1 FOR UPDATE
+
+-- The same in other searches that judge alike, as far as the result says all there is to say: not one that was screened
+-- out against another search's incumbent, timed out or was not believed; and only by the judge that judges now.
+-- name: candidate_reusable
+SELECT c.id, c.source_sha256 FROM candidate c JOIN search s ON s.id = c.search_id JOIN evaluation e ON e.id = c.evaluation_id
+WHERE c.renamed_sha256 = $2 AND s.reuse_key = $1 AND s.reuse_key <> '' AND c.search_id <> $4 AND c.state = 'done'
+  AND c.duplicate_of IS NULL AND c.outcome NOT IN (0, 5, 13, 20) AND c.reason <> 'screened'
+  AND (c.normalized_sha256 = $3 OR c.outcome NOT IN (1, 2))
+  AND e.harness_rev = s.harness_rev
+  AND e.judge_rev = (SELECT newest.judge_rev FROM evaluation newest JOIN search n ON n.id = newest.search_id
+                     WHERE n.reuse_key = $1 ORDER BY newest.id DESC LIMIT 1)
+ORDER BY c.normalized_sha256 <> $3, c.seq LIMIT 1
+
+-- The source becomes the one that was judged: it may differ in names, and the result is that text's.
+-- name: candidate_reuse_result
+UPDATE candidate d SET duplicate_of = c.id, reused = true, state = 'done', source_sha256 = c.source_sha256,
+  normalized_sha256 = c.normalized_sha256, evaluation_id = c.evaluation_id, outcome = c.outcome, reason = c.reason,
+  message = c.message, median_ms = c.median_ms, spread = c.spread, log_ratio = c.log_ratio,
+  ratio_to_eager = c.ratio_to_eager, cubin_sha256 = c.cubin_sha256, finished_at = now()
+FROM candidate c WHERE c.id = $2 AND d.id = $1 RETURNING d.id
+
+-- Those that wait for a candidate that did not compile, though their names differ from its.
+-- name: candidate_release_renamed
+WITH released AS (
+  UPDATE candidate d SET duplicate_of = NULL, state = 'queued'
+  FROM candidate c WHERE c.id = $1 AND d.duplicate_of = c.id AND d.search_id = c.search_id AND d.state = 'evaluating'
+    AND d.normalized_sha256 <> c.normalized_sha256
+  RETURNING d.id, d.seq, d.round, d.normalized_sha256, d.renamed_sha256)
+SELECT * FROM released ORDER BY seq
+
+-- Sets the cubin once, and which earlier candidate on the same problem and kind of device had it first.
+-- name: candidate_set_cubin
+UPDATE candidate d SET cubin_sha256 = $2, twin_of = (
+  SELECT c.id FROM candidate c JOIN search cs ON cs.id = c.search_id JOIN search ds ON ds.id = d.search_id
+  WHERE c.cubin_sha256 = $2 AND c.id <> d.id AND c.twin_of IS NULL AND c.duplicate_of IS NULL
+    AND cs.problem_id = ds.problem_id AND cs.device_class = ds.device_class
+  ORDER BY c.search_id <> d.search_id, c.seq LIMIT 1)
+WHERE d.id = $1 AND d.cubin_sha256 IS NULL
 
 -- name: candidate_set_duplicate
 UPDATE candidate SET duplicate_of = $2, state = 'evaluating' WHERE id = $1
@@ -36,8 +77,8 @@ UPDATE candidate SET state = 'evaluating' WHERE id = $1 AND state = 'queued'
 
 -- name: evaluation_insert
 INSERT INTO evaluation (task_id, epoch, search_id, candidate_id, stage, outcome, reason, median_ms, spread, ratio_to_eager,
-  device_name, emulated, worker_id, gpu_seconds, seconds, body)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+  device_name, emulated, worker_id, gpu_seconds, seconds, body, harness_rev, judge_rev)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
 ON CONFLICT (task_id) DO NOTHING RETURNING id
 
 -- name: candidate_set_result
@@ -48,13 +89,13 @@ WHERE id = $1
 -- The machine's fault: the candidate keeps an earlier evaluation, if it has one.
 -- name: candidate_set_given_up
 UPDATE candidate SET state = 'done', outcome = 20, reason = $2, message = $3, finished_at = now()
-WHERE (id = $1 OR duplicate_of = $1) AND state IN ('queued', 'evaluating')
+WHERE (id = $1 OR duplicate_of = $1 AND NOT reused) AND state IN ('queued', 'evaluating')
 
 -- name: candidate_copy_result
 UPDATE candidate d SET state = 'done', evaluation_id = c.evaluation_id, outcome = c.outcome, reason = c.reason,
   message = c.message, median_ms = c.median_ms, spread = c.spread, log_ratio = c.log_ratio,
   ratio_to_eager = c.ratio_to_eager, finished_at = now()
-FROM candidate c WHERE c.id = $1 AND d.duplicate_of = c.id AND c.state = 'done'
+FROM candidate c WHERE c.id = $1 AND d.duplicate_of = c.id AND NOT d.reused AND c.state = 'done'
 
 -- name: failure_classes
 SELECT outcome, reason, count(*) AS count, (array_agg(message ORDER BY seq DESC))[1] AS example,
@@ -77,7 +118,7 @@ SELECT (SELECT count(*) FROM idea WHERE search_id = $1) AS ideas,
   count(*) FILTER (WHERE outcome = 3) AS needs_gpu,
   count(*) FILTER (WHERE outcome = 20) AS given_up,
   count(*) FILTER (WHERE state = 'done') AS evaluated,
-  count(*) FILTER (WHERE duplicate_of IS NOT NULL) AS duplicates,
+  count(*) FILTER (WHERE duplicate_of IS NOT NULL AND NOT reused) AS duplicates,
   coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY spread) FILTER (WHERE outcome = 14), 0) AS noise
 FROM candidate WHERE search_id = $1
 
@@ -95,6 +136,16 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CON
 SELECT candidate_id FROM kernel
 WHERE operator_family = $1 AND device_class = $2 AND emulated = $3 AND search_id <> $4 AND champion
 ORDER BY log_ratio DESC, id LIMIT 5
+
+-- The best kernel of each of other problems, of the same family and kind of device.
+-- name: kernel_patterns
+SELECT * FROM (
+  SELECT DISTINCT ON (k.problem_id) k.id, k.problem_name, k.ratio_to_eager, k.log_ratio, k.idea_title, k.source_sha256,
+    coalesce(i.category, '') AS category
+  FROM kernel k JOIN candidate c ON c.id = k.candidate_id LEFT JOIN idea i ON i.id = c.idea_id
+  WHERE k.operator_family = $1 AND k.device_class = $2 AND k.emulated = $3 AND k.problem_id <> $4
+  ORDER BY k.problem_id, k.log_ratio DESC, k.id) best
+ORDER BY log_ratio DESC, id LIMIT $5
 
 -- name: kernel_list
 SELECT k.*, (extract(epoch FROM k.admitted_at) * 1000000)::bigint AS admitted_us FROM kernel k

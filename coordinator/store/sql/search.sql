@@ -39,7 +39,7 @@ SELECT id FROM search WHERE $1 = '' OR state = $1 ORDER BY submitted_at DESC, id
 
 -- name: search_start
 UPDATE search SET state = 'running', signature = $2, operator_family = $3, device = $4, device_class = $5, emulated = $6,
-  eager_ms = $7, round = 1
+  eager_ms = $7, round = 1, reuse_key = $8, harness_rev = $9
 WHERE id = $1 AND state = 'intake' RETURNING id
 
 -- name: search_end
@@ -104,8 +104,8 @@ SELECT round, title FROM idea WHERE search_id = $1 ORDER BY seq
 
 -- name: idea_insert
 INSERT INTO idea (id, search_id, parent_id, round, propose_task_id, position, request_id, category, title, origin, body,
-  requested, operator_injected)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING RETURNING id
+  requested, operator_injected, reservation_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING RETURNING id
 
 -- name: idea_by_request
 SELECT id FROM idea WHERE search_id = $1 AND request_id = $2
@@ -124,17 +124,3 @@ UPDATE idea SET requested = requested + $2 WHERE id = $1
 -- name: decision_insert
 INSERT INTO decision (search_id, seq, strategy, snapshot_hash, seed, now_us, actions)
 VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb)
-
--- name: llm_call_insert
-INSERT INTO llm_call (idempotency_key, position, search_id, task_id, kind, round, provider, model, prompt_version,
-  prompt_sha256, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, usd, first_byte_seconds, seconds,
-  tries, finish_reason, error, raw_reply)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
-ON CONFLICT DO NOTHING
-
--- name: search_usage
-SELECT l.usd, l.input_tokens, l.output_tokens, l.calls, e.gpu_seconds
-FROM (SELECT coalesce(sum(usd), 0) AS usd, coalesce(sum(input_tokens), 0) AS input_tokens,
-        coalesce(sum(output_tokens + reasoning_tokens), 0) AS output_tokens, count(*) AS calls
-      FROM llm_call WHERE search_id = $1) l,
-     (SELECT coalesce(sum(gpu_seconds), 0) AS gpu_seconds FROM evaluation WHERE search_id = $1) e

@@ -40,6 +40,9 @@ absl::StatusOr<DriverApi> LoadTable() {
   if (api.name == nullptr) missing = WARPSMITH_SYMBOL(name);
 #include "gpu_worker/device/cuda/driver_functions.inc"
 #undef FUNCTION
+#define FUNCTION(name) api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, WARPSMITH_SYMBOL(name)));
+#include "gpu_worker/device/cuda/optional_driver_functions.inc"
+#undef FUNCTION
   if (missing != nullptr) {
     return FailedPrecondition(fmt::format(
         "the NVIDIA driver has no {}; it is older than the CUDA headers of this build, so update the driver", missing));

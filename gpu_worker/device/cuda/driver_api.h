@@ -1,7 +1,7 @@
 // CUDA's driver library, loaded at run time, so that one build serves machines with and without a GPU.
 // Only where CUDA's headers were found at build time (cmake: WARPSMITH_CUDA_INCLUDE).
 // Threading: Load is safe from any thread; the table is constant. Errors: NotFound where there is no driver, with what
-// was tried; FailedPrecondition for a driver that lacks a function that the header has.
+// was tried; FailedPrecondition for a driver that lacks a function that is needed.
 #ifndef WARPSMITH_GPU_WORKER_DEVICE_CUDA_DRIVER_API_H_
 #define WARPSMITH_GPU_WORKER_DEVICE_CUDA_DRIVER_API_H_
 
@@ -17,6 +17,8 @@ namespace warpsmith::cuda {
 struct DriverApi {
 #define FUNCTION(name) decltype(&::name) name = nullptr;
 #include "gpu_worker/device/cuda/driver_functions.inc"
+// Null where the driver is older than the function.
+#include "gpu_worker/device/cuda/optional_driver_functions.inc"
 #undef FUNCTION
 
   // Once a process; later calls give the same answer.

@@ -2,10 +2,10 @@
 
 #include <sys/mman.h>
 
+#include "gpu_worker/device/emulated/page_size.h"
+
 namespace warpsmith::device {
 namespace {
-
-constexpr size_t kPage = 4096;
 
 // The memory is the pool's.
 struct NoDeallocation {

@@ -8,11 +8,12 @@
 
 #include <cerrno>
 
+#include "gpu_worker/device/emulated/page_size.h"
+
 namespace warpsmith::device {
 namespace {
 
 constexpr std::string_view kInvoke = "warpsmith_invoke_";
-constexpr uintptr_t kPage = 4096;
 
 }  // namespace
 

@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gpu_worker/device/emulated/page_size.h"
+
 namespace warpsmith::device {
 namespace {
 
-constexpr size_t kPage = 4096;
 // Of the static variables' start and the dynamic array's: enough for every vector type and for bulk copies.
 constexpr size_t kAlignment = 128;
 

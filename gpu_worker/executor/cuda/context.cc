@@ -10,6 +10,8 @@ namespace {
 constexpr size_t kMallocHeapBytes = 8u << 20;
 constexpr size_t kPrintBytes = 1u << 20;
 constexpr size_t kLeastFlushBytes = 64u << 20;
+// About two microseconds of writing.
+constexpr size_t kDitherWords = 2u << 20;
 
 }  // namespace
 
@@ -48,8 +50,9 @@ absl::Status CudaContext::Start() {
       cuda::CudaStatus(api_, api_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate"));
   int cache = std::max(Attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE), 0);
   flush_bytes_ = std::max(2 * static_cast<size_t>(cache), kLeastFlushBytes) / 4 * 4;
-  WARPSMITH_RETURN_IF_ERROR(
-      cuda::CudaStatus(api_, api_.cuMemAlloc(&flush_, flush_bytes_), "memory to flush the cache with"));
+  WARPSMITH_RETURN_IF_ERROR(cuda::CudaStatus(api_,
+                                             api_.cuMemAlloc(&flush_, flush_bytes_ + kDitherWords * sizeof(uint32_t)),
+                                             "memory to flush the cache with"));
   WARPSMITH_RETURN_IF_ERROR(shared_fill_.Load(Attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
                                               Attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)));
   // The first launches of a process cost more.
@@ -65,7 +68,10 @@ CUresult CudaContext::ResetPersistingCache() const {
 }
 
 CUresult CudaContext::FlushCache() {
-  return api_.cuMemsetD32Async(flush_, ++flushes_, flush_bytes_ / sizeof(uint32_t), stream_);
+  // Knuth's MMIX generator; its upper bits are random enough.
+  random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+  const size_t more = static_cast<size_t>(random_ >> 40) % kDitherWords;
+  return api_.cuMemsetD32Async(flush_, ++flushes_, flush_bytes_ / sizeof(uint32_t) + more, stream_);
 }
 
 }  // namespace warpsmith::executor

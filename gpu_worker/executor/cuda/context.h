@@ -24,7 +24,8 @@ class CudaContext {
 
   // Ends what an earlier launch pinned in the second-level cache. Not in stream order: call it when the stream is idle.
   CUresult ResetPersistingCache() const;
-  // In stream order: pushes everything else out of that cache.
+  // In stream order: pushes everything else out of that cache. Takes a little longer at one time than at another, by up
+  // to some ticks of an event's clock, so that what is timed behind it begins at any place within a tick.
   CUresult FlushCache();
   // In stream order: every multiprocessor's shared memory holds `word`.
   CUresult FillShared(uint32_t word) { return shared_fill_.Launch(word, stream_); }
@@ -40,6 +41,7 @@ class CudaContext {
   CUdeviceptr flush_ = 0;
   size_t flush_bytes_ = 0;
   uint32_t flushes_ = 0;
+  uint64_t random_ = 0;
   SharedFill shared_fill_;
 };
 

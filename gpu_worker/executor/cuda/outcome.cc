@@ -51,7 +51,10 @@ MaybeFault CheckCuda(const cuda::DriverApi& api, CUresult result, std::string wh
 CudaFault FaultOf(const absl::Status& status, std::string where) {
   v1::Outcome outcome = v1::OUTCOME_LAUNCH_ERROR;
   if (status.code() == absl::StatusCode::kResourceExhausted) outcome = v1::OUTCOME_OUT_OF_MEMORY;
-  if (status.code() == absl::StatusCode::kUnavailable) outcome = v1::OUTCOME_INFRA_ERROR;
+  // NotFound: cuBLAS or cuDNN, which the machine should have.
+  if (status.code() == absl::StatusCode::kUnavailable || status.code() == absl::StatusCode::kNotFound) {
+    outcome = v1::OUTCOME_INFRA_ERROR;
+  }
   return {outcome, std::move(where), Message(status)};
 }
 

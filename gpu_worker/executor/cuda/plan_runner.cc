@@ -16,7 +16,7 @@ constexpr size_t kNamedKernels = 4;
 }  // namespace
 
 CudaPlanRunner::CudaPlanRunner(const v1::ExecutionPlan& plan, CudaContext& context, const IpcBuffers& buffers)
-    : plan_(plan), context_(context), api_(context.api()), buffers_(buffers) {}
+    : plan_(plan), context_(context), api_(context.api()), buffers_(buffers), residency_(context.api()) {}
 
 CudaPlanRunner::~CudaPlanRunner() = default;
 
@@ -51,6 +51,7 @@ MaybeFault CudaPlanRunner::LoadKernels() {
         return fault;
       }
     }
+    if (auto fault = residency_.Load(function, where)) return fault;
     std::vector<size_t>& sizes = parameters_.emplace_back();
     for (size_t offset = 0, size = 0;
          api_.cuFuncGetParamInfo(function, sizes.size(), &offset, &size) == CUDA_SUCCESS;) {
@@ -94,6 +95,7 @@ MaybeFault CudaPlanRunner::PrepareLibrary(const std::vector<std::string>& folder
   absl::StatusOr<std::unique_ptr<library::LibraryRunner>> library = library::LibraryRunner::Create(api_, folders);
   if (!library.ok()) return FaultOf(library.status(), "library steps");
   library_ = std::move(*library);
+  residency_.NeedFirstRun();
   for (int slot = 0; slot < buffers_.slots(); ++slot) {
     for (StepList list : {StepList::kPrepare, StepList::kSteps}) {
       for (int i = 0; i < Count(list); ++i) {

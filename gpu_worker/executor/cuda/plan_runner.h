@@ -12,6 +12,7 @@
 #include "gpu_worker/executor/cuda/ipc_buffers.h"
 #include "gpu_worker/executor/cuda/kernel_arguments.h"
 #include "gpu_worker/executor/cuda/outcome.h"
+#include "gpu_worker/executor/cuda/residency.h"
 #include "gpu_worker/library/library_runner.h"
 #include "warpsmith/v1/execution.pb.h"
 
@@ -25,7 +26,8 @@ class CudaPlanRunner {
   CudaPlanRunner(const v1::ExecutionPlan& plan, CudaContext& context, const IpcBuffers& buffers);
   ~CudaPlanRunner();
 
-  // Loads the module, compares every launch with its kernel and opens shared memory above the default.
+  // Loads the module and each kernel of the plan, compares every launch with its kernel and opens shared memory above
+  // the default.
   MaybeFault Load(const std::string& cubin);
   // Makes the library steps of all slots ready; libraries are opened here and at no other time.
   MaybeFault PrepareLibrary(const std::vector<std::string>& folders);
@@ -34,6 +36,8 @@ class CudaPlanRunner {
   // Steps [first, last) at the end of the stream.
   MaybeFault Enqueue(StepList list, int slot, int first, int last);
   CUfunction Function(uint32_t kernel) const { return kernels_[kernel]; }
+  // What a run of all steps still has to load.
+  Residency& residency() { return residency_; }
   // "step 0 (kernel f)", or "steps 2 to 4 (kernels f, g)".
   std::string Describe(StepList list, int first, int last) const;
 
@@ -64,6 +68,7 @@ class CudaPlanRunner {
   CudaContext& context_;
   const cuda::DriverApi& api_;
   const IpcBuffers& buffers_;
+  Residency residency_;
   CUmodule module_ = nullptr;
   std::vector<CUfunction> kernels_;
   std::vector<std::vector<size_t>> parameters_;  // sizes, by kernel

@@ -26,6 +26,7 @@ class CudaTimer {
  private:
   MaybeFault Fail(CUresult result) const;
   MaybeFault Launch(int slot);
+  MaybeFault FirstRun(int slot);
   MaybeFault PrepareSlots(const wire::Request& request);
   MaybeFault Batch(const wire::Request& request, wire::Report& report);
   MaybeFault Cold(const wire::Request& request, wire::Report& report);

@@ -106,7 +106,10 @@ TEST_CASE("run starts everything, searches, prints the result and leaves nothing
   fixture.CheckNothingLeft();
   CHECK(ReadRecords(fixture.data / "run").empty());
 
-  CHECK_THAT(fixture.Report("warpsmith-gateway"), Catch::StartsWith("key --listen unix:"));
+  CHECK_THAT(fixture.Report("warpsmith-gateway"),
+             Catch::StartsWith("key --listen unix:") &&
+                 Catch::Contains("--data-dir " + fixture.data.string() + "/gateway") &&
+                 Catch::Contains("--coordinator unix:"));
   CHECK_THAT(fixture.Report("warpsmith-coordinator"),
              Catch::StartsWith("no key --listen unix:") && Catch::Contains("--database host=") &&
                  Catch::Contains("dbname=postgres") && Catch::Contains("--gateway unix:"));

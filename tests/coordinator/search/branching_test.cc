@@ -299,4 +299,40 @@ TEST_CASE("endings", "[unit]") {
   }
 }
 
+TEST_CASE("a twin belongs to the lineage of the kernel that it repeats", "[unit]") {
+  Snapshot s = Fresh(3, 1, 1);
+  s.round = 3;
+  s.tasks = {Proposed("", 1, 3, TaskState::kDone), Proposed("", 2, 3, TaskState::kDone)};
+  for (const char* idea : {"i1", "i2", "i3", "i4"}) s.ideas.push_back(MakeIdea(idea, 1, "", 1));
+  s.candidates = {Correct("a", "i1", 1, 0.9), Correct("b", "i2", 1, 0.8), Correct("c", "i3", 1, 0.7),
+                  Correct("d", "i4", 1, 0.1)};
+  CHECK(Parents(Next(s))[1] == "b");
+  s.candidates[1].twin_of = "a";
+  const SnapshotIndex index(s);
+  CHECK(index.Lineage(s.candidates[1]) == "i1");
+  // The best of another lineage is the next one; and no three parents are one program's.
+  CHECK(Parents(Next(s))[1] == "c");
+  s.candidates[2].twin_of = "a";
+  CHECK(Parents(Next(s))[1] == "d");
+  // Twins of a kernel of another search are one lineage too; a ring of them ends.
+  s.candidates[1].twin_of = s.candidates[2].twin_of = "elsewhere";
+  CHECK(SnapshotIndex(s).Lineage(s.candidates[1]) == SnapshotIndex(s).Lineage(s.candidates[2]));
+  s.candidates[1].twin_of = "c";
+  s.candidates[2].twin_of = "b";
+  CHECK(!SnapshotIndex(s).Lineage(s.candidates[1]).empty());
+}
+
+TEST_CASE("a refused reservation ends a search with what it has", "[unit]") {
+  Snapshot s = Fresh();
+  s.values.max_usd = 10;
+  s.values.confirm = 0;
+  s.usage = {1, 1000, 0, 10, true};
+  // The means would allow many more calls.
+  CHECK(Next(s) == std::vector<Action>{Finish{"budget"}});
+  s.tasks = {Proposed("", 1, 4, TaskState::kDone)};
+  CHECK(Next(s) == std::vector<Action>{CloseRound{1}});
+  s.round = s.values.rounds + 1;
+  CHECK(Next(s) == std::vector<Action>{Finish{"budget"}});
+}
+
 }  // namespace warpsmith::search

@@ -44,6 +44,18 @@ TEST_CASE("a wrong setting is named", "[unit]") {
   SECTION("max_gpu_hours") { settings.set_max_gpu_hours(std::numeric_limits<double>::quiet_NaN()), field = "max_gpu"; }
   SECTION("deadline") { settings.set_round_deadline_seconds(-5), field = "round_deadline_seconds"; }
   SECTION("share") { settings.set_round_close_share(1.5), field = "round_close_share"; }
+  SECTION("model_choice") { settings.set_model_choice("oracle"), field = "model_choice"; }
+  SECTION("a split without its choice") { (*settings.mutable_model_split())["m"] = 1, field = "model_split"; }
+  SECTION("a negative weight") {
+    settings.set_model_choice("fixed_split");
+    (*settings.mutable_model_split())["dear"] = -1;
+    field = "model_split[\"dear\"]";
+  }
+  SECTION("no weight at all") {
+    settings.set_model_choice("fixed_split");
+    (*settings.mutable_model_split())["m"] = 0;
+    field = "model_split";
+  }
   auto values = ResolveSettings(settings);
   REQUIRE(!values.ok());
   CHECK_THAT(Message(values.status()), Catch::Contains(field));

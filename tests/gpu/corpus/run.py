@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Runs the GPU corpora through `warpsmith evaluate` on this machine's GPU and holds every verdict against the manifest.
 
-Usage: run.py [--warpsmith FILE] [--rounds 3] [--device N] [--only TEXT ...] [--single]
+Usage: run.py [--warpsmith FILE] [--rounds 3] [--device N] [--only TEXT ...] [--single] [--record FILE]
+              [--skip-done FILE]
 
-Prints one line a candidate ("ok" or "FAILED", with outcome, class and time) and a summary a round; the exit status is 0
-where every verdict of every round is as it must be. Bombs that take the compiler's whole 20 s are run in the first
+Prints one line a candidate as it ends ("ok" or "FAILED", with outcome, class and time) and a summary a round; the exit
+status is 0 where every verdict of every round is as it must be. --record keeps what was done, candidate by candidate;
+--skip-done leaves out what such a file of an earlier run, cut off perhaps, has as right, and counts it. Both may name
+the same file. Bombs that take the compiler's whole 20 s are run in the first
 round only: they never reach the device, and gpu_corpus_static_test covers them too. Needs Python alone.
 """
 
@@ -21,6 +24,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 CORPUS = ROOT / "tests" / "corpus" / "gpu"
 PROBLEMS = ROOT / "tests" / "problems"
 GRACE_SECONDS = 30  # of one candidate, beyond its runs' limit
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import progress  # noqa: E402
 
 
 def compute_capability(device):
@@ -90,7 +97,8 @@ class Runner:
                 errors.seek(0)
                 said = errors.read()[-500:]
             if len(by_file) == len(entries):
-                print(f"note: no verdict from the batch (status {process.returncode}); one process each\n{said}")
+                print(f"note: no verdict from the batch (status {process.returncode}); one process each\n{said}",
+                      flush=True)
                 yield from self._one_by_one(entries)
                 return
             for entry in by_file.values():
@@ -160,28 +168,97 @@ def describe(entry, evaluation):
     return " ".join(parts)
 
 
-def run_round(runner, entries, number, quiet):
-    started = time.monotonic()
-    seen, failures = [], 0
-    for entry, evaluation, error in runner.evaluations(entries):
-        seen.append((entry, evaluation, error))
-    times = {entry["file"]: median_ms(evaluation) for entry, evaluation, _ in seen if median_ms(evaluation) > 0}
-    counts = {"honest": [0, 0], "hostile": [0, 0]}
-    for entry, evaluation, error in seen:
-        found = wrong_with(entry, evaluation, times) if evaluation else [error or "no verdict"]
-        count = counts[entry["file"].split("/")[0]]
+class Done:
+    """Verdicts of earlier runs and of this one, by round and file, kept in a file as they come."""
+
+    def __init__(self, path, earlier):
+        rows = (earlier or {}).get("candidates", [])
+        # What went wrong is tried again.
+        self._rows = {(row["round"], row["file"]): row for row in rows if not row["wrong"]}
+        self._record = progress.Record(path, {})
+
+    def __contains__(self, key):
+        return key in self._rows
+
+    def files(self, number):
+        return {file for round_number, file in self._rows if round_number == number}
+
+    def times(self, number):
+        return {row["file"]: row["ms"] for (round_number, _), row in self._rows.items()
+                if round_number == number and row["ms"] > 0}
+
+    def add(self, number, entry, evaluation, found):
+        self._rows[number, entry["file"]] = {
+            "round": number, "file": entry["file"], "outcome": short((evaluation or {}).get("outcome", "no verdict")),
+            "ms": median_ms(evaluation), "seconds": float((evaluation or {}).get("evaluate_seconds", 0)),
+            "wrong": found}
+        self._record.content = {"candidates": list(self._rows.values())}
+        self._record.save()
+
+
+class Round:
+    """Judges each verdict as it comes; one that is held against an honest twin's time waits for the twin."""
+
+    def __init__(self, number, quiet, done):
+        self.number, self.failures = number, 0
+        self.counts = {"honest": [0, 0], "hostile": [0, 0]}
+        self._quiet, self._done = quiet, done
+        self._times = done.times(number)
+        self._waiting = []
+
+    def skip(self, entry):
+        count = self.counts[entry["file"].split("/")[0]]
+        count[0] += 1
+        count[1] += 1
+
+    def add(self, entry, evaluation, error):
+        if median_ms(evaluation) > 0:
+            self._times[entry["file"]] = median_ms(evaluation)
+        if evaluation and entry.get("time_not_below_of", [None])[0] not in (None, *self._times):
+            self._waiting.append((entry, evaluation, error))
+            return
+        self._judge(entry, evaluation, error)
+        ready = [one for one in self._waiting if one[0]["time_not_below_of"][0] in self._times]
+        self._waiting = [one for one in self._waiting if one not in ready]
+        for one in ready:
+            self._judge(*one)
+
+    def finish(self):
+        for one in self._waiting:
+            self._judge(*one)
+        self._waiting = []
+
+    def _judge(self, entry, evaluation, error):
+        found = wrong_with(entry, evaluation, self._times) if evaluation else [error or "no verdict"]
+        count = self.counts[entry["file"].split("/")[0]]
         count[1] += 1
         count[0] += not found
-        failures += bool(found)
+        self.failures += bool(found)
         if found:
             message = (evaluation or {}).get("message", "")[:300]
             print(f"FAILED {entry['file']}: {'; '.join(found)} [{message}]", flush=True)
-        elif not quiet:
+        elif not self._quiet:
             print(f"ok     {entry['file']}: {describe(entry, evaluation)}", flush=True)
-    print(f"{'FAILED' if failures else 'ok    '} round {number}: honest {counts['honest'][0]} of {counts['honest'][1]} "
-          f"accepted, hostile {counts['hostile'][0]} of {counts['hostile'][1]} caught, "
-          f"{time.monotonic() - started:.1f} s", flush=True)
-    return failures
+        self._done.add(self.number, entry, evaluation, found)
+
+
+def run_round(runner, entries, number, quiet, done):
+    started = time.monotonic()
+    this = Round(number, quiet, done)
+    due = [entry for entry in entries if (number, entry["file"]) not in done]
+    for entry in entries:
+        if (number, entry["file"]) in done:
+            this.skip(entry)
+    if len(due) < len(entries):
+        print(f"note: {len(entries) - len(due)} of round {number} were right in an earlier run", flush=True)
+    if due:
+        for entry, evaluation, error in runner.evaluations(due):
+            this.add(entry, evaluation, error)
+    this.finish()
+    print(f"{'FAILED' if this.failures else 'ok    '} round {number}: honest {this.counts['honest'][0]} of "
+          f"{this.counts['honest'][1]} accepted, hostile {this.counts['hostile'][0]} of {this.counts['hostile'][1]} "
+          f"caught, {time.monotonic() - started:.1f} s", flush=True)
+    return this.failures
 
 
 def main():
@@ -193,7 +270,10 @@ def main():
     parser.add_argument("--only", nargs="*", default=[], help="files whose names hold one of these texts")
     parser.add_argument("--single", action="store_true", help="one process a candidate, even where --batch is known")
     parser.add_argument("--verbose", action="store_true", help="every line in every round")
+    parser.add_argument("--record", metavar="FILE", help="keep what was done there, as it is done")
+    parser.add_argument("--skip-done", metavar="FILE", help="leave out what this record has as right")
     options = parser.parse_args()
+    done = Done(options.record or options.skip_done, progress.load(options.skip_done) if options.skip_done else None)
     entries = json.loads((CORPUS / "manifest.json").read_text(encoding="utf-8"))
     entries = chosen(entries, options.only, compute_capability(options.device))
     if not entries:
@@ -202,9 +282,9 @@ def main():
     failures = 0
     for number in range(1, options.rounds + 1):
         due = [entry for entry in entries if number == 1 or not entry.get("slow")]
-        failures += run_round(runner, due, number, quiet=number > 1 and not options.verbose)
+        failures += run_round(runner, due, number, number > 1 and not options.verbose, done)
     print(f"{'FAILED' if failures else 'ok    '} GPU corpora: {len(entries)} candidates, {options.rounds} rounds, "
-          f"{failures} wrong verdicts")
+          f"{failures} wrong verdicts", flush=True)
     sys.exit(1 if failures else 0)
 
 

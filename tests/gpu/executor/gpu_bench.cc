@@ -72,7 +72,7 @@ int64_t Gpu::FreeBytes() const {
 ProcessExecutorOptions Gpu::Options(int idle) const {
   ProcessExecutorOptions options;
   options.program = program_;
-  options.idle = idle;
+  options.refill = {idle, std::clamp(idle, 1, 4), true};
   options.cuda = true;
   options.environment = cuda::ChildEnvironment(uuid_);
   return options;

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tests/gpu/executor/candidates.h"
 #include "tests/gpu/executor/checks.h"
 
@@ -38,9 +40,47 @@ Started StartAndRun(Gpu& gpu, ExecutorFactory& factory) {
   return result;
 }
 
+// What contexts cost one at a time and side by side, and what holding those on their way does.
+void CheckRefill(Gpu& gpu) {
+  auto seconds_until = [&gpu](RefillLimits limits, int starts) {
+    ProcessExecutorOptions options = gpu.Options(0);
+    options.refill = limits;
+    Stopwatch watch;
+    ProcessExecutorFactory factory(options);
+    bool good = true;
+    for (int i = 0; i < starts; ++i) good = StartAndRun(gpu, factory).good && good;
+    gpu.Report(good, fmt::format("{} starts, {} contexts at once", starts, limits.at_once));
+    return watch.Milliseconds();
+  };
+  const double one = seconds_until({1, 1, true}, 1);
+  const double four = seconds_until({4, 4, true}, 4);
+  const double row = seconds_until({4, 1, true}, 4);
+  gpu.Report(four < 0.8 * row, "contexts are made side by side",
+             fmt::format("one {:.0f} ms, four at once {:.0f} ms, four in a row {:.0f} ms", one, four, row));
+
+  ProcessExecutorOptions options = gpu.Options(0);
+  options.refill = {4, 4, true};
+  ProcessExecutorFactory factory(options);
+  double longest = 0;
+  // As a backlog has it: 30 ms of pause, 50 ms of quiet.
+  for (int i = 0; i < 12; ++i) {
+    RealClock().SleepFor(std::chrono::milliseconds(30));
+    Stopwatch quiet;
+    factory.SetQuiet(true);
+    longest = std::max(longest, quiet.Milliseconds());
+    RealClock().SleepFor(std::chrono::milliseconds(50));
+    factory.SetQuiet(false);
+  }
+  bool good = true;
+  for (int i = 0; i < 4; ++i) good = StartAndRun(gpu, factory).good && good;
+  gpu.Report(good && longest < 50, "contexts that were held while something was timed",
+             fmt::format("standing still took at most {:.1f} ms", longest));
+}
+
 }  // namespace
 
 void CheckStarts(Gpu& gpu) {
+  CheckRefill(gpu);
   for (bool restrict_files : {true, false}) {
     ProcessExecutorOptions options = gpu.Options(0);
     options.restrict_files = restrict_files;

@@ -24,7 +24,7 @@ if PACKAGE not in sys.path:
 
 import torch  # noqa: E402
 
-from warpsmith_oracle import intake, protocol  # noqa: E402
+from warpsmith_oracle import intake, protocol, timings  # noqa: E402
 
 # reply: the oracle's, or {"error": true, "kind": "crash" or "timeout", "message": ...}. seconds: until the baseline is
 # timed, or until the reply. stages: (name, seconds at which it began).

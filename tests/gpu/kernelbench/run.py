@@ -6,6 +6,8 @@
 For a KernelBench checkout of one's own: give KernelBench/level1 and so on. Where a folder has a manifest.json
 (tests/problems/forms, tests/problems/headline), what intake says is also held against it.
 
+--timings tells where each file's seconds went, and the median of each stage.
+
 A line a file: verdict, operator family, seconds of intake (baseline apart; process and CUDA context included), least
 and full memory in GiB, eager time in ms, and a note. The exit status is 1 where a file is not as its manifest says, or
 ended its process, or nothing was found; a refused problem alone is no failure.
@@ -80,6 +82,15 @@ def figures(taken):
             f"{signature['bytes_full'] / _GIB:7.2f} {eager}")
 
 
+def stage_medians(replies):
+    """Stage -> median seconds over the files that were taken in."""
+    by_stage = {}
+    for entry in replies.values():
+        for stage, value in entry["reply"].get("seconds", {}).items():
+            by_stage.setdefault(stage, []).append(value)
+    return {stage: sorted(values)[len(values) // 2] for stage, values in by_stage.items()}
+
+
 def compare(taken, manifests, on_gpu, eval_mode):
     """Differences from the manifest of the file's folder."""
     entry = manifests.get(os.path.dirname(taken.job.key), {}).get(taken.job.name + ".py")
@@ -101,6 +112,7 @@ def main(arguments):
     parser.add_argument("--baseline-seconds", type=float, default=0.02, help="time for the eager baseline of a file")
     parser.add_argument("--eval-mode", action="store_true", help="call .eval() before anything")
     parser.add_argument("--json", metavar="FILE", help="also write every reply there")
+    parser.add_argument("--timings", action="store_true", help="where each file's seconds went")
     options = parser.parse_args(arguments)
 
     paths = files_of(options.places)
@@ -121,6 +133,8 @@ def main(arguments):
         seconds.append((taken.seconds, taken.job.name))
         replies[taken.job.key] = {"reply": taken.reply, "seconds": taken.seconds, "stages": taken.stages}
         print(f"{taken.job.name:{width}}  {verdict:11} {figures(taken)}  {' '.join(note.split())[:_NOTE]}", flush=True)
+        if options.timings and "seconds" in taken.reply:
+            print("  " + intake_process.timings.table(taken.job.name, taken.reply["seconds"]), flush=True)
         for sentence in wrong:
             failures.append(f"{taken.job.name}: {sentence}")
             print(f"{'':{width}}  FAILED: {sentence}", flush=True)
@@ -134,6 +148,8 @@ def main(arguments):
         median, (longest, slowest) = ordered[len(ordered) // 2][0], ordered[-1]
         print(f"intake: median {median:.2f} s, longest {longest:.2f} s ({slowest}), "
               f"{sum(second > 2.0 for second, _ in ordered)} over 2 s; {time.monotonic() - begun:.1f} s in all")
+    if options.timings:
+        print("medians: " + intake_process.timings.table("a file", stage_medians(replies)))
     ok = not failures and paths
     print("ok" if ok else f"FAILED: {len(failures)} differences" if paths else "FAILED: no problem files found")
     return 0 if ok else 1

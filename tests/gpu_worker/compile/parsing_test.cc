@@ -112,6 +112,50 @@ TEST_CASE("PTX: addresses in constant memory, and functions that are only declar
         1);
 }
 
+std::vector<std::string> ConstantWrites(const std::string& body) {
+  return ReadPtx(
+             ".version 9.0\n.target sm_90\n.address_size 64\n"
+             ".const .align 4 .b8 k[16] = {1, 0, 0, 0, 2};\n.visible .const .f32 slope = 0f3F800000;\n"
+             ".visible .entry f(.param .u64 f_param_0, .param .u64 .ptr .const .align 4 f_param_1)\n"
+             "{\n.reg .b64 %rd<9>;\n" +
+             body + "\nret;\n}\n")
+      .writable_variables;
+}
+
+TEST_CASE("PTX: constants are read, and written only through addresses", "[unit]") {
+  using Names = std::vector<std::string>;
+  CHECK(ConstantWrites("").empty());
+  CHECK(ConstantWrites("ld.const.f32 %f1, [slope]; ld.const.u32 %r1, [k+4];").empty());
+  // A table with an index, by constant, generic and global addresses.
+  CHECK(ConstantWrites("mov.u64 %rd1, k; add.s64 %rd2, %rd1, %rd3; ld.const.u32 %r1, [%rd2];").empty());
+  CHECK(ConstantWrites("mov.u64 %rd1, k; cvta.const.u64 %rd2, %rd1; mad.wide.u32 %rd3, %r1, 4, %rd2; "
+                       "ld.u32 %r2, [%rd3]; st.global.u32 [%rd5], %r2;")
+            .empty());
+  // Stores and atomics by a generic address.
+  CHECK(ConstantWrites("mov.u64 %rd1, k; cvta.const.u64 %rd2, %rd1; st.u32 [%rd2], 1;") == Names{"k"});
+  CHECK(ConstantWrites("mov.u64 %rd1, k; cvta.const.u64 %rd2, %rd1; st.volatile.u32 [%rd2+4], %r1;") == Names{"k"});
+  CHECK(ConstantWrites("cvta.const.u64 %rd2, slope; red.add.f32 [%rd2], 0f3F800000;") == Names{"slope"});
+  CHECK(ConstantWrites("cvta.const.u64 %rd2, k; atom.add.u32 %r1, [%rd2], 1;") == Names{"k"});
+  // By an address that is passed off as one of global memory.
+  CHECK(ConstantWrites("mov.u64 %rd1, k; st.global.u32 [%rd1], 1;") == Names{"k"});
+  CHECK(ConstantWrites("mov.u64 %rd1, k; cvta.const.u64 %rd2, %rd1; cvta.to.global.u64 %rd3, %rd2; "
+                       "st.global.u32 [%rd3], 1;") == Names{"k"});
+  CHECK(ConstantWrites("mov.u64 %rd1, generic(k); st.u32 [%rd1], 1;") == Names{"k"});
+  // In pieces, in any order, by a copy and through a call.
+  CHECK(ConstantWrites("$T: st.u32 [%rd4], 1; cvta.const.u64 %rd3, %rd1; mov.b64 {%r1, %r2}, %rd3; "
+                       "mov.b64 %rd4, {%r1, %r2}; mov.u64 %rd1, k; bra $T;") == Names{"k"});
+  CHECK(ConstantWrites("mov.u64 %rd1, k; cvta.const.u64 %rd2, %rd1; "
+                       "cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r1], 16;") == Names{"k"});
+  CHECK(ConstantWrites("mov.u64 %rd1, k; cvta.const.u64 %rd2, %rd1; { .param .b64 param0; "
+                       "st.param.b64 [param0+0], %rd2; call.uni write, (param0); }") == Names{"k"});
+  CHECK(ConstantWrites("mov.u64 %rd1, k; st.global.u64 [%rd5], %rd1;") == Names{"k"});  // for another launch to find
+  // Declared where inline PTX may declare, in the old form too, and found by a table's address.
+  CHECK(ConstantWrites(".const .u32 own; mov.u64 %rd1, own; st.global.u32 [%rd1], 1;") == Names{"own"});
+  CHECK(ReadPtx(".const[2] .u32 old = 1;\n.visible .entry f() { mov.u64 %rd1, old; st.u32 [%rd1], 1; }")
+            .writable_variables == Names{"old"});
+  CHECK(ReadPtx(".const .u32 k = 1;\n.const .u64 p = generic(k);").writable_variables == Names{"k"});
+}
+
 TEST_CASE("PTX: hostile text ends", "[unit]") {
   std::mt19937 random(7);
   std::string text =

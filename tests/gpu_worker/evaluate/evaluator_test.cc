@@ -331,22 +331,30 @@ TEST_CASE("a crash that the driver blames on the hardware is not the candidate's
   CHECK(evaluation.message().find("launch_error") != std::string::npos);
 }
 
-TEST_CASE("while candidates wait, executors are made ready now and then, not after each", "[unit]") {
-  World world;
-  FakeExecutorFactory executors(world);
-  {
-    QuietWindow quiet(executors, 3);
-    for (int i = 0; i < 4; ++i) {
-      quiet.CountStart();
-      quiet.Begin();
-      quiet.EndTurn(/*others_wait=*/true);
-    }
-    CHECK(world.events == std::vector<std::string>{"quiet", "loud", "quiet"});
-    quiet.EndTurn(/*others_wait=*/false);
-    CHECK(world.events.size() == 4);
-    quiet.Begin();
-  }
-  CHECK(world.events.back() == "loud");
+TEST_CASE("executors are made ready while nothing is timed, and only then", "[unit]") {
+  Fixture f;
+  REQUIRE(f.Evaluate().outcome() == v1::OUTCOME_OK);
+  CHECK(f.world.timed_loud == 0);
+  // One window ends before the trials that follow the screen and begins again before the measurement.
+  auto at = [&f, from = size_t{0}](const std::string& prefix) mutable {
+    while (from < f.world.events.size() && f.world.events[from].find(prefix) != 0) ++from;
+    return from;
+  };
+  const size_t trial = at("run");
+  const size_t quiet = at("quiet");
+  const size_t screened = at("time");
+  const size_t loud = at("loud");
+  const size_t trials = at("run");
+  const size_t quiet_again = at("quiet");
+  const size_t measured = at("time");
+  const size_t loud_again = at("loud");
+  CHECK(trial < quiet);
+  CHECK(screened < loud);
+  CHECK(loud < trials);
+  CHECK(trials < quiet_again);
+  CHECK(measured < loud_again);
+  REQUIRE(loud_again < f.world.events.size());
+  CHECK_FALSE(f.world.quiet);
 }
 
 TEST_CASE("an oracle that dies costs its slice", "[unit]") {
@@ -444,6 +452,38 @@ TEST_CASE("baselines are timed once for a key", "[unit]") {
   g.evaluator.Intake("p", "source", {}).IgnoreError();
   CHECK(g.oracle.baseline_calls == 1);
   CHECK(g.guard.held == 0);
+}
+
+TEST_CASE("a baseline that was skipped for a reason is known, and not tried each time", "[unit]") {
+  auto folder = *TemporaryDirectory::Create("baselines-test");
+  BaselineCache cache(folder.path());
+  BaselineKey key;
+  v1::Baseline eager, library;
+  eager.set_name("eager");
+  eager.set_median_ms(1.25);
+  library.set_name("library");
+  library.set_skipped_reason("no one call computes the whole module");
+  cache.Store(key, {eager, library});
+  auto loaded = cache.Load(key);
+  REQUIRE(loaded.has_value());
+  REQUIRE(loaded->size() == 2);
+  CHECK(loaded->back().median_ms() == 0);
+  CHECK(loaded->back().skipped_reason() == "no one call computes the whole module");
+  library.clear_skipped_reason();  // neither a time nor a reason: the file is not whole
+  cache.Store(key, {eager, library});
+  CHECK_FALSE(cache.Load(key).has_value());
+
+  GpuServices services;
+  services.baselines = &cache;
+  Fixture f(GpuOptions(), services);
+  f.oracle.skipped_baselines = {"eager", "library"};
+  auto intake = f.evaluator.Intake("p", "source", {});
+  REQUIRE(intake.ok());
+  CHECK(intake->baselines(0).name() == "eager");
+  CHECK(intake->baselines(0).median_ms() > 0);  // the intake's own is better than none
+  CHECK(f.oracle.baseline_calls == 1);
+  REQUIRE(f.evaluator.Intake("p", "source", {}).ok());
+  CHECK(f.oracle.baseline_calls == 1);
 }
 
 TEST_CASE("a damaged file of baselines is as good as none", "[unit]") {

@@ -107,6 +107,7 @@ class FakeOracle final : public reference::Oracle {
   int generated = 0;  // times that a slot got other inputs than it held
   int loads = 0;
   int baseline_calls = 0;
+  std::set<std::string> skipped_baselines;
   double reference_seconds = 2e-3;
   std::deque<absl::Status> begin_answers;  // the next ones; OK when there are none
   // Called for each judgement; the default finds nothing wrong.

@@ -3,7 +3,12 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
 #include <vector>
+
+#include "gpu_worker/measure/location.h"
+#include "gpu_worker/measure/statistics.h"
 
 namespace warpsmith::evaluate {
 namespace {
@@ -90,6 +95,79 @@ TEST_CASE("a noisy time takes more samples, up to the cap", "[unit]") {
   CHECK(f.timing.samples() <= 200);
   CHECK(f.timing.samples() >= 198);
   CHECK(f.timing.median_ms() == Approx(1));
+}
+
+// A GPU's events as an executor shows them: whole ticks, less what two events show with nothing in between, which each
+// process finds out for itself by the same clock. Microseconds.
+class TickingExecutor final : public executor::Executor {
+ public:
+  TickingExecutor(double tick, unsigned seed) : tick_(tick), random_(seed) {
+    std::vector<double> seen;
+    for (int i = 0; i < 4096; ++i) seen.push_back(Shown(kEventsApart));
+    apart_ = measure::Location(seen).value();
+  }
+  executor::RunReport Run(const executor::RunRequest& request) override {
+    executor::RunReport report;
+    report.outcome = v1::OUTCOME_OK;
+    report.host_seconds = report.device_seconds = 1e-6 * kTruth * request.repetitions;
+    return report;
+  }
+  executor::RunReport Time(const executor::TimeRequest& request) override {
+    executor::RunReport report;
+    report.outcome = v1::OUTCOME_OK;
+    for (int i = 0; i < request.samples; ++i) {
+      double taken = kTruth * std::exp(0.01 * normal_(random_));
+      if (uniform_(random_) < 0.02) taken += 5 * uniform_(random_);  // something interrupts it
+      report.samples.push_back(1e-6 * std::max(Shown(kEventsApart + taken) - apart_, 0.0));
+    }
+    return report;
+  }
+  static constexpr double kTruth = 3.4;
+
+ private:
+  static constexpr double kEventsApart = 1.3;
+  double Shown(double span) {
+    const double begun = 100 * uniform_(random_);
+    return (std::floor((begun + span) / tick_) - std::floor(begun / tick_)) * tick_;
+  }
+  const double tick_;
+  std::mt19937_64 random_;
+  std::normal_distribution<double> normal_;
+  std::uniform_real_distribution<double> uniform_;
+  double apart_ = 0;
+};
+
+TEST_CASE("a kernel of 3.4 us measured 20 times shows the same, whatever the clock's ticks", "[unit]") {
+  struct Clock {
+    double tick;  // microseconds
+    double spread;
+    int most_samples;
+  };
+  for (const Clock& clock : {Clock{0.032, 0.005, 200}, Clock{0.5, 0.005, 3000}, Clock{1.0, 0.007, 3000}}) {
+    std::vector<double> figures, medians;
+    int samples = 0;
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+      Fixture f;
+      TickingExecutor executor(clock.tick, seed);
+      MeasurementOptions options = MeasurementOptions::ForGpu();
+      options.first_use_tolerance = 0;
+      options.judge_random_rounds = false;
+      options.launch_gap_seconds = 1;
+      Measurement measurement(options, executor, f.validation, f.gate, f.clock);
+      REQUIRE(*measurement.Screen(f.timing, f.evaluation));
+      REQUIRE(*measurement.Measure(f.timing, f.evaluation));
+      figures.push_back(f.timing.median_ms());
+      samples = std::max(samples, f.timing.samples());
+      CHECK(f.timing.sample_ms_size() <= 200);
+      std::vector<double> shown(f.timing.sample_ms().begin(), f.timing.sample_ms().end());
+      medians.push_back(measure::Summarize(shown).median);
+    }
+    const measure::Summary repeated = measure::Summarize(figures);
+    CAPTURE(clock.tick, repeated.spread, samples, measure::Summarize(medians).median);
+    CHECK(repeated.spread <= clock.spread);
+    CHECK(repeated.median == Approx(1e-3 * TickingExecutor::kTruth).epsilon(0.01));
+    CHECK(samples <= clock.most_samples);  // a fine clock costs no more than before
+  }
 }
 
 TEST_CASE("a forged time is suspicious, whichever way it lies", "[unit]") {

@@ -90,7 +90,8 @@ std::string BuildErrors(const std::string& code, const std::vector<std::string>&
 }
 
 ExecutorFactory& Factory() {
-  static ProcessExecutorFactory factory(std::string(WARPSMITH_BINARY_DIR) + "/bin/warpsmith-executor", 1);
+  static ProcessExecutorFactory factory(std::string(WARPSMITH_BINARY_DIR) + "/bin/warpsmith-executor",
+                                        RefillLimits{1, 1, true});
   return factory;
 }
 

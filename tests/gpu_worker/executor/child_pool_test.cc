@@ -1,9 +1,13 @@
 #include "gpu_worker/executor/child_pool.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "common/file.h"
+#include "gpu_worker/executor/frame.h"
 #include "gpu_worker/executor/process_executor.h"
 #include "warpsmith/v1/evaluation.pb.h"
 
@@ -19,8 +23,17 @@ ChildOptions Child(std::vector<std::string> arguments) {
   return child;
 }
 
+RefillLimits Depth(int depth) { return {depth, std::max(depth, 1), true}; }
+
+// Gets warm after this many looks at its clock, each 10 ms of its own running time apart.
+ChildOptions SlowChild(int looks) {
+  return Child({"/bin/sh", "-c",
+                fmt::format("i=0; while [ $i -lt {} ]; do sleep 0.01; i=$((i+1)); done; printf '{}'; read x", looks,
+                            kWarmByte)});
+}
+
 TEST_CASE("a pool gives out warm children and ends them", "[unit]") {
-  ChildPool pool(Child({Program()}), 2);
+  ChildPool pool(Child({Program()}), Depth(2));
   auto first = pool.Take();
   auto second = pool.Take();
   auto third = pool.Take();
@@ -37,7 +50,7 @@ TEST_CASE("a pool gives out warm children and ends them", "[unit]") {
 }
 
 TEST_CASE("while quiet, only somebody who waits gets a new child", "[unit]") {
-  ChildPool pool(Child({Program()}), 1);
+  ChildPool pool(Child({Program()}), Depth(1));
   auto warm = pool.Take();
   REQUIRE(warm.ok());
   pool.SetQuiet(true);
@@ -50,20 +63,75 @@ TEST_CASE("while quiet, only somebody who waits gets a new child", "[unit]") {
   CHECK(next.ok());
 }
 
+TEST_CASE("several children get warm side by side", "[unit]") {
+  ChildPool pool(SlowChild(30), {4, 4, true});
+  const TimePoint start = RealClock().Now();
+  for (int i = 0; i < 4; ++i) REQUIRE(pool.Take().ok());
+  CHECK(RealClock().Now() - start < std::chrono::milliseconds(4 * 300));
+}
+
+TEST_CASE("going quiet holds the children on their way, and they go on afterwards", "[unit]") {
+  ChildPool pool(SlowChild(40), {3, 3, true});
+  RealClock().SleepFor(std::chrono::milliseconds(100));
+  TimePoint start = RealClock().Now();
+  pool.SetQuiet(true);
+  CHECK(RealClock().Now() - start < std::chrono::milliseconds(200));  // they would need 300 more
+  RealClock().SleepFor(std::chrono::milliseconds(600));
+  pool.SetQuiet(false);
+  start = RealClock().Now();
+  REQUIRE(pool.Take().ok());
+  CHECK(RealClock().Now() - start > std::chrono::milliseconds(100));  // nothing grew meanwhile
+  // Whoever needs one while it is quiet gets one all the same.
+  REQUIRE(pool.Take().ok());
+  REQUIRE(pool.Take().ok());
+  pool.SetQuiet(true);
+  CHECK(pool.Take().ok());
+}
+
+TEST_CASE("where holding is not allowed, going quiet waits for the children on their way", "[unit]") {
+  ChildPool pool(SlowChild(40), {3, 3, false});
+  RealClock().SleepFor(std::chrono::milliseconds(50));
+  pool.SetQuiet(true);
+  const TimePoint start = RealClock().Now();
+  for (int i = 0; i < 3; ++i) REQUIRE(pool.Take().ok());
+  CHECK(RealClock().Now() - start < std::chrono::milliseconds(100));
+}
+
+TEST_CASE("a child that does not survive being held is replaced, and none is held again", "[unit]") {
+  // The first fails when it goes on; those after it are sound.
+  auto folder = TemporaryDirectory::Create("child-pool");
+  REQUIRE(folder.ok());
+  const std::string mark = (folder->path() / "mark").string();
+  ChildPool pool(Child({"/bin/sh", "-c",
+                        fmt::format("if [ -e {0} ]; then sleep 0.2; printf '{1}'; read x; else touch {0}; "
+                                    "sleep 0.2; exit 3; fi",
+                                    mark, kWarmByte)}),
+                 {1, 1, true});
+  RealClock().SleepFor(std::chrono::milliseconds(50));
+  pool.SetQuiet(true);
+  pool.SetQuiet(false);
+  REQUIRE(pool.Take().ok());
+  RealClock().SleepFor(std::chrono::milliseconds(50));
+  pool.SetQuiet(true);  // the next one is waited for, not held
+  const TimePoint start = RealClock().Now();
+  REQUIRE(pool.Take().ok());
+  CHECK(RealClock().Now() - start < std::chrono::milliseconds(100));
+}
+
 TEST_CASE("a child that cannot start or ends at once is told, not waited for", "[unit]") {
-  ChildPool missing(Child({"/nowhere/warpsmith-executor"}), 1);
+  ChildPool missing(Child({"/nowhere/warpsmith-executor"}), Depth(1));
   CHECK(Message(missing.Take().status()).find("cannot start an executor: ") == 0);
-  ChildPool ends(Child({"/bin/false"}), 0);
+  ChildPool ends(Child({"/bin/false"}), Depth(0));
   TimePoint start = RealClock().Now();
   auto taken = ends.Take();
   CHECK(Message(taken.status()).find("did not get ready") != std::string::npos);
   CHECK(RealClock().Now() - start < std::chrono::seconds(5));
-  ChildPool wrong(Child({"/bin/echo", "hello"}), 0);
+  ChildPool wrong(Child({"/bin/echo", "hello"}), Depth(0));
   CHECK(!wrong.Take().ok());
 }
 
 TEST_CASE("the executor refuses arguments that it does not know", "[unit]") {
-  ChildPool pool(Child({Program(), "--cude"}), 0);
+  ChildPool pool(Child({Program(), "--cude"}), Depth(0));
   CHECK(!pool.Take().ok());
 }
 
@@ -71,7 +139,7 @@ TEST_CASE("the executor refuses arguments that it does not know", "[unit]") {
 TEST_CASE("without a GPU, the executor for GPUs says why it does not start", "[unit]") {
   ProcessExecutorOptions options;
   options.program = Program();
-  options.idle = 0;
+  options.refill.depth = 0;
   options.cuda = true;
   options.environment = {{"CUDA_VISIBLE_DEVICES", ""}};
   ProcessExecutorFactory factory(options);

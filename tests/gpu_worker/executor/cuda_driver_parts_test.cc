@@ -1,10 +1,15 @@
 // What of the executor for GPUs needs the driver's header but no driver.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <vector>
 
+#include "gpu_worker/device/cuda/child_environment.h"
 #include "gpu_worker/executor/cuda/outcome.h"
+#include "gpu_worker/executor/cuda/residency.h"
 #include "gpu_worker/executor/cuda/sandbox.h"
 #include "gpu_worker/executor/cuda/tensor_map.h"
+#include "gpu_worker/library/shared_library.h"
 
 namespace warpsmith::executor {
 namespace {
@@ -23,6 +28,78 @@ TEST_CASE("CUDA's errors are outcomes", "[unit]") {
   CHECK(FaultOf(ResourceExhausted("x"), "w").outcome == v1::OUTCOME_OUT_OF_MEMORY);
   CHECK(FaultOf(Unavailable("x"), "w").outcome == v1::OUTCOME_INFRA_ERROR);
   CHECK(FaultOf(InvalidArgument("x"), "w").outcome == v1::OUTCOME_LAUNCH_ERROR);
+}
+
+TEST_CASE("a library that is not there is the machine's fault, and named", "[unit]") {
+  library::SharedLibraryRequest request;
+  request.title = "cuDNN";
+  request.names = {"libwarpsmith-nowhere.so.9"};
+  request.remedy = "install it";
+  const CudaFault fault = FaultOf(library::LoadSharedLibrary(request, {"/nowhere"}).status(), "library steps");
+  CHECK(fault.outcome == v1::OUTCOME_INFRA_ERROR);
+  CHECK(fault.message.find("no cuDNN: libwarpsmith-nowhere.so.9") == 0);
+  CHECK(fault.message.find("install it") != std::string::npos);
+  CHECK(FaultOf(FailedPrecondition("cuDNN offers no algorithm"), "w").outcome == v1::OUTCOME_LAUNCH_ERROR);
+}
+
+// The driver's calls, without one.
+std::vector<CUfunction> loaded;
+CUresult load_result = CUDA_SUCCESS;
+
+CUfunction Handle(uintptr_t number) { return reinterpret_cast<CUfunction>(number); }
+
+cuda::DriverApi Driver() {
+  cuda::DriverApi api;
+  api.cuGetErrorName = [](CUresult, const char** name) {
+    *name = "CUDA_ERROR_X";
+    return CUDA_SUCCESS;
+  };
+  api.cuGetErrorString = [](CUresult, const char** text) {
+    *text = "x";
+    return CUDA_SUCCESS;
+  };
+#if CUDA_VERSION >= 12040
+  api.cuFuncLoad = [](CUfunction function) {
+    loaded.push_back(function);
+    return load_result;
+  };
+#endif
+  return api;
+}
+
+TEST_CASE("each kernel is put on the device, or runs once before anything is captured or timed", "[unit]") {
+  cuda::DriverApi api = Driver();
+  Residency residency(api);
+#if CUDA_VERSION >= 12040
+  loaded.clear();
+  load_result = CUDA_SUCCESS;
+  CHECK_FALSE(residency.Load(Handle(1), "kernel f"));
+  CHECK_FALSE(residency.Load(Handle(2), "kernel g"));
+  CHECK(loaded == std::vector<CUfunction>{Handle(1), Handle(2)});
+  CHECK(residency.complete());
+  load_result = CUDA_ERROR_OUT_OF_MEMORY;
+  MaybeFault fault = residency.Load(Handle(3), "kernel h");
+  REQUIRE(fault);
+  CHECK(fault->outcome == v1::OUTCOME_OUT_OF_MEMORY);
+  CHECK(fault->where == "kernel h");
+  load_result = CUDA_ERROR_NOT_SUPPORTED;
+  CHECK_FALSE(residency.Load(Handle(3), "kernel h"));
+  CHECK_FALSE(residency.complete());
+  api.cuFuncLoad = nullptr;
+#endif
+  Residency old(api);
+  CHECK(old.complete());
+  CHECK_FALSE(old.Load(Handle(1), "kernel f"));
+  CHECK_FALSE(old.complete());
+  old.NoteFirstRun();
+  CHECK(old.complete());
+  old.NeedFirstRun();  // library steps
+  CHECK_FALSE(old.complete());
+}
+
+TEST_CASE("children load what they use and no more", "[unit]") {
+  CHECK(cuda::ChildEnvironment("GPU-x").at("CUDA_MODULE_LOADING") == "LAZY");
+  CHECK(cuda::ChildEnvironment("GPU-x").at("CUDA_VISIBLE_DEVICES") == "GPU-x");
 }
 
 v1::TensorMap Map() {

@@ -9,8 +9,6 @@ namespace {
 
 constexpr char kBoth[] = R"({"kernel": "both", "grid": [64], "block": [256], "args": ["x", "output0", "output1"]})";
 
-const DeviceLimits kDevice = DeviceLimits::ForArchitecture(90);
-
 std::string Launch(std::string_view kernel, std::string_view args) {
   return std::string(kBoth) + R"(, {"kernel": ")" + std::string(kernel) +
          R"(", "grid": [1], "block": [32], "args": [)" + std::string(args) + "]}";
@@ -24,7 +22,7 @@ TEST_CASE("tensor maps", "[unit]") {
                       {"name": "line", "dtype": "float16", "shape": [4096]},
                       {"name": "six", "dtype": "float32", "shape": [1, 1, 1, 1, 1, 4]}])");
   };
-  auto plan = ExpandText(map(R"("tensor": "x", "box": [32, 8], "swizzle": "128B")"), kDevice);
+  auto plan = ExpandText(map(R"("tensor": "x", "box": [32, 8], "swizzle": "128B")"), TestDevice());
   REQUIRE(plan.ok());
   const v1::TensorMap& made = plan->steps(1).kernel().arguments(0).tensor_map();
   CHECK(made.view().buffer() == 0);
@@ -33,7 +31,7 @@ TEST_CASE("tensor maps", "[unit]") {
   CHECK(std::vector<int64_t>(made.stride_bytes().begin(), made.stride_bytes().end()) == std::vector<int64_t>{4096});
   CHECK(std::vector<uint32_t>(made.box().begin(), made.box().end()) == std::vector<uint32_t>{32, 8});
   CHECK(made.swizzle() == "128B");
-  CHECK(ExpandText(map(R"("tensor": "line", "box": [256])"), kDevice).ok());
+  CHECK(ExpandText(map(R"("tensor": "line", "box": [256])"), TestDevice()).ok());
   const std::pair<std::string, Rejection> bad[] = {
       {R"("tensor": "x", "box": [32])",
        {"rank", "range", "steps[1].args[0].tensor_map.box: 1 sides, but x has 2 dimensions"}},
@@ -50,7 +48,7 @@ TEST_CASE("tensor maps", "[unit]") {
       {R"("tensor": "none", "box": [4, 1])", {"none", "range", "dimension 0 of none has 0 elements"}},
       {R"("tensor": "absent", "box": [4, 1])", {"absent", "names", "steps[1].args[0]: no tensor is called \"absent\""}},
   };
-  for (const auto& [fields, rejection] : bad) CheckRejected(ExpandText(map(fields), kDevice).status(), rejection);
+  for (const auto& [fields, rejection] : bad) CheckRejected(ExpandText(map(fields), TestDevice()).status(), rejection);
   CheckRejected(ExpandText(map(R"("tensor": "x", "box": [32, 8])"), DeviceLimits::ForArchitecture(89)).status(),
                 {"sm_89", "limits", "steps[1].args[0].tensor_map: needs sm_90 or later; here it is sm_89"});
 }

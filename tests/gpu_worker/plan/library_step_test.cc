@@ -7,8 +7,6 @@
 namespace warpsmith::plan {
 namespace {
 
-const DeviceLimits kDevice = DeviceLimits::ForArchitecture(90);
-
 // A library step that writes y or output0, then whatever makes the plan whole.
 std::string Library(std::string_view fields) {
   return PlanOf(R"({"memset": "output0", "value": 0}, {"memset": "output1", "value": 0}, {"library": )" +
@@ -42,7 +40,7 @@ std::string Changed(std::string text, std::string_view from, std::string_view to
 TEST_CASE("a matrix product carries its sizes, scalars and views", "[unit]") {
   auto plan = ExpandText(
       Library(Changed(kGemm, R"("A": "b")", R"("transa": "N", "beta": 0.5, "A": {"tensor": "b", "offset": 0})")),
-      kDevice);
+      TestDevice());
   INFO(Message(plan.status()));
   REQUIRE(plan.ok());
   CHECK(plan->uses_library());
@@ -63,7 +61,7 @@ TEST_CASE("a library step's target counts as written", "[unit]") {
   auto plan =
       ExpandText(PlanOf(R"({"memset": "output1", "value": 0}, {"library": "gemm", "compute": "fp32", "m": 1024, "n": 64,
                                    "k": 1, "A": "w", "lda": 1024, "B": "x", "ldb": 1, "C": "output0", "ldc": 1024})"),
-                 kDevice);
+                 TestDevice());
   INFO(Message(plan.status()));
   CHECK(plan.ok());
 }
@@ -104,20 +102,20 @@ TEST_CASE("gemm's operands stay in range", "[unit]") {
       {", \"ldc\": 48", "", {"ldc", "field", "steps[2].ldc: this field is missing"}},
   };
   for (const auto& [from, to, rejection] : cases) {
-    CheckRejected(ExpandText(Library(Changed(kGemm, from, to)), kDevice).status(), rejection);
+    CheckRejected(ExpandText(Library(Changed(kGemm, from, to)), TestDevice()).status(), rejection);
   }
   // Transposed, the leading dimension is the other side's.
   CHECK(
       ExpandText(
           Library(R"("gemm", "compute": "fp32", "transa": "T", "m": 48, "n": 64, "k": 32, "A": "b", "lda": 32, "B": "a",
                               "ldb": 32, "C": "c", "ldc": 48)"),
-          kDevice)
+          TestDevice())
           .ok());
   // The target may not be an input.
   CheckRejected(
       ExpandText(Library(R"("gemm", "compute": "fp32", "m": 4, "n": 4, "k": 4, "A": "b", "lda": 4, "B": "a", "ldb": 4,
                                       "C": "a", "ldc": 4)"),
-                 kDevice)
+                 TestDevice())
           .status(),
       {"in place", "arguments", "steps[2].C: a is also an input"});
 }
@@ -125,8 +123,8 @@ TEST_CASE("gemm's operands stay in range", "[unit]") {
 TEST_CASE("half-precision operands compute at their own class", "[unit]") {
   const std::string half =
       R"("gemm", "compute": "fp16", "m": 48, "n": 64, "k": 32, "A": "hb", "lda": 48, "B": "ha", "ldb": 32, "C": "c", "ldc": 48)";
-  CHECK(ExpandText(Library(half), kDevice).ok());  // into float32
-  CheckRejected(ExpandText(Library(Changed(half, "fp16", "fp32")), kDevice).status(),
+  CHECK(ExpandText(Library(half), TestDevice()).ok());  // into float32
+  CheckRejected(ExpandText(Library(Changed(half, "fp16", "fp32")), TestDevice()).status(),
                 {"fp32", "field", "steps[2].compute: float16 operands compute at fp16, not fp32"});
 }
 
@@ -134,7 +132,7 @@ TEST_CASE("strided batches", "[unit]") {
   const std::string batched =
       R"("gemm_strided_batched", "compute": "fp32", "m": 8, "n": 8, "k": 8, "A": "a", "lda": 8, "strideA": 64, "B": "b",
          "ldb": 8, "strideB": 0, "C": "c", "ldc": 8, "strideC": 64, "batchCount": 32)";
-  auto plan = ExpandText(Library(batched), kDevice);
+  auto plan = ExpandText(Library(batched), TestDevice());
   INFO(Message(plan.status()));
   REQUIRE(plan.ok());
   CHECK(plan->steps(2).library().integers().at("strideB") == 0);
@@ -148,12 +146,12 @@ TEST_CASE("strided batches", "[unit]") {
       {", \"batchCount\": 32", "", {"none", "field", "steps[2].batchCount: this field is missing"}},
   };
   for (const auto& [from, to, rejection] : cases) {
-    CheckRejected(ExpandText(Library(Changed(batched, from, to)), kDevice).status(), rejection);
+    CheckRejected(ExpandText(Library(Changed(batched, from, to)), TestDevice()).status(), rejection);
   }
 }
 
 TEST_CASE("a convolution's result has the size that cuDNN gives it", "[unit]") {
-  auto plan = ExpandText(Library(kConvolution), kDevice);
+  auto plan = ExpandText(Library(kConvolution), TestDevice());
   INFO(Message(plan.status()));
   REQUIRE(plan.ok());
   const v1::LibraryStep& step = plan->steps(2).library();
@@ -187,12 +185,12 @@ TEST_CASE("a convolution's result has the size that cuDNN gives it", "[unit]") {
       {"\"filterStrideA\": [2, 2]", "\"format\": \"CHWN\"", {"format", "field", "steps[2].format"}},
   };
   for (const auto& [from, to, rejection] : cases) {
-    CheckRejected(ExpandText(Library(Changed(kConvolution, from, to)), kDevice).status(), rejection);
+    CheckRejected(ExpandText(Library(Changed(kConvolution, from, to)), TestDevice()).status(), rejection);
   }
 }
 
 TEST_CASE("attention", "[unit]") {
-  auto plan = ExpandText(Library(kAttention), kDevice);
+  auto plan = ExpandText(Library(kAttention), TestDevice());
   INFO(Message(plan.status()));
   REQUIRE(plan.ok());
   const v1::LibraryStep& step = plan->steps(2).library();
@@ -200,7 +198,7 @@ TEST_CASE("attention", "[unit]") {
   CHECK(step.enums().at("causal_mask") == "none");
   plan = ExpandText(
       Library(Changed(kAttention, "\"b\": 2", "\"b\": 2, \"attn_scale\": 0.25, \"causal_mask\": \"top_left\"")),
-      kDevice);
+      TestDevice());
   REQUIRE(plan.ok());
   CHECK(plan->steps(2).library().scalars().at("attn_scale") == 0.25);
   const std::tuple<std::string, std::string, Rejection> cases[] = {
@@ -212,7 +210,7 @@ TEST_CASE("attention", "[unit]") {
       {"\"o\": \"o\"", "\"o\": \"q\"", {"in place", "arguments", "steps[2].o: q is also an input"}},
   };
   for (const auto& [from, to, rejection] : cases) {
-    CheckRejected(ExpandText(Library(Changed(kAttention, from, to)), kDevice).status(), rejection);
+    CheckRejected(ExpandText(Library(Changed(kAttention, from, to)), TestDevice()).status(), rejection);
   }
 }
 

@@ -11,8 +11,6 @@ namespace {
 
 constexpr char kBoth[] = R"({"kernel": "both", "grid": [64], "block": [256], "args": ["x", "output0", "output1"]})";
 
-const DeviceLimits kDevice = DeviceLimits::ForArchitecture(90);
-
 std::string Launch(std::string_view kernel, std::string_view args) {
   return std::string(kBoth) + R"(, {"kernel": ")" + std::string(kernel) +
          R"(", "grid": [1], "block": [32], "args": [)" + std::string(args) + "]}";
@@ -23,7 +21,7 @@ std::string Bytes(std::initializer_list<int> bytes) { return std::string(bytes.b
 TEST_CASE("buffers are the signature's tensors, aliases resolved, then scratch", "[unit]") {
   auto plan = ExpandText(PlanOf(Launch("f<128,4>", "\"tied\""), R"(, "scratch": [
       {"name": "s", "dtype": "float16", "shape": [3, 5]}, {"name": "one", "dtype": "int64", "shape": []}])"),
-                         kDevice);
+                         TestDevice());
   INFO(Message(plan.status()));
   REQUIRE(plan.ok());
   struct Expected {
@@ -63,7 +61,7 @@ TEST_CASE("nested repeats give exactly these launches and offsets", "[unit]") {
            "args": [{"tensor": "x", "offset": "t*100 + u"}, {"i32": "t*10 - u"}, {"f32": 1.5}]}]}]},
       {"copy": "s", "to": "output0"})",
                                 R"(, "scratch": [{"name": "s", "dtype": "float32", "shape": [65536]}])"),
-                         kDevice);
+                         TestDevice());
   INFO(Message(plan.status()));
   REQUIRE(plan.ok());
   REQUIRE(plan->steps_size() == 1 + (1 + 2) + (1 + 3) + 1);
@@ -106,7 +104,7 @@ TEST_CASE("sm_count and tune values stand in expressions", "[unit]") {
       PlanOf(R"({"kernel": "both", "grid": ["4*sm_count"], "block": ["TILE"], "args": ["x", "output0", "output1"]})",
              R"(, "tune": {"TILE": [64, 128]})");
   Plan plan = ParsePlan(text).value();
-  auto expanded = Expand(plan, Problem(), Kernels(), kDevice, {{"TILE", 128}});
+  auto expanded = Expand(plan, Problem(), Kernels(), TestDevice(), {{"TILE", 128}});
   REQUIRE(expanded.ok());
   CHECK(expanded->steps(0).kernel().grid_x() == 528);
   CHECK(expanded->steps(0).kernel().block_x() == 128);
@@ -116,7 +114,7 @@ TEST_CASE("sm_count and tune values stand in expressions", "[unit]") {
   // An assignment that is not the plan's is our mistake, not the candidate's.
   for (const TuneAssignment& wrong :
        {TuneAssignment{}, TuneAssignment{{"OTHER", 1}}, TuneAssignment{{"TILE", 1}, {"A", 1}}}) {
-    auto failed = Expand(plan, Problem(), Kernels(), kDevice, wrong);
+    auto failed = Expand(plan, Problem(), Kernels(), TestDevice(), wrong);
     CHECK(failed.status().code() == absl::StatusCode::kInternal);
     CHECK(PlanErrorOutcome(failed.status()) == v1::OUTCOME_INFRA_ERROR);
   }
@@ -141,7 +139,7 @@ TEST_CASE("arguments match the compiled kernel", "[unit]") {
   };
   for (const auto& [kernel, args] : good) {
     INFO(kernel << " " << args);
-    auto plan = ExpandText(PlanOf(Launch(kernel, args)), kDevice);
+    auto plan = ExpandText(PlanOf(Launch(kernel, args)), TestDevice());
     INFO(Message(plan.status()));
     CHECK(plan.ok());
   }
@@ -176,7 +174,7 @@ TEST_CASE("arguments match the compiled kernel", "[unit]") {
       {"f<128, 4>", R"("x")", {"other spelling", "names", "steps[1].kernel"}},
   };
   for (const auto& [kernel, args, rejection] : bad) {
-    CheckRejected(ExpandText(PlanOf(Launch(kernel, args)), kDevice).status(), rejection);
+    CheckRejected(ExpandText(PlanOf(Launch(kernel, args)), TestDevice()).status(), rejection);
   }
 }
 
@@ -213,17 +211,17 @@ TEST_CASE("views stay within their tensor's bytes", "[unit]") {
     INFO(view);
     auto plan = ExpandText(
         PlanOf(Launch("f<128,4>", view), R"(, "scratch": [{"name": "one", "dtype": "float32", "shape": []}])"),
-        kDevice);
+        TestDevice());
     CHECK(plan.ok() == fits);
     if (!plan.ok()) CheckRejected(plan.status(), {view, "range", "steps[1].args[0].offset: "});
   }
-  CheckRejected(ExpandText(PlanOf(Launch("f<128,4>", R"({"tensor": "y", "offset": 0})")), kDevice).status(),
+  CheckRejected(ExpandText(PlanOf(Launch("f<128,4>", R"({"tensor": "y", "offset": 0})")), TestDevice()).status(),
                 {"y", "names", "steps[1].args[0]: no tensor is called \"y\"; there are x, h, t"});
   // The turn that goes wrong is told.
   CheckRejected(
       ExpandText(PlanOf(std::string(kBoth) + R"(, {"repeat": 100, "index": "t", "steps": [{"kernel": "f<128,4>",
                            "grid": [1], "block": [1], "args": [{"tensor": "x", "offset": "t*1024"}]}]})"),
-                 kDevice)
+                 TestDevice())
           .status(),
       {"t=64", "range",
        "steps[1].steps[0].args[0].offset: 65536 is outside x, which reaches over 65536 elements "
@@ -233,7 +231,7 @@ TEST_CASE("views stay within their tensor's bytes", "[unit]") {
 TEST_CASE("literals that depend on an index are checked at each turn", "[unit]") {
   CheckRejected(ExpandText(PlanOf(std::string(kBoth) + R"(, {"repeat": 300, "index": "t", "steps": [{"kernel": "byte",
                            "grid": [1], "block": [1], "args": [{"u8": "t"}]}]})"),
-                           kDevice)
+                           TestDevice())
                     .status(),
                 {"t=256", "range", "steps[1].steps[0].args[0].u8: 256 is out of u8's range: 0 to 255"});
 }
@@ -261,12 +259,12 @@ TEST_CASE("memset and copy write outputs and scratch only", "[unit]") {
       {R"({"copy": "s", "to": "s"})", {"itself", "arguments", "steps[1].to: s and s are the same memory"}},
   };
   for (const auto& [step, rejection] : bad) {
-    CheckRejected(ExpandText(PlanOf(std::string(kBoth) + ", " + step, scratch), kDevice).status(), rejection);
+    CheckRejected(ExpandText(PlanOf(std::string(kBoth) + ", " + step, scratch), TestDevice()).status(), rejection);
   }
   auto plan = ExpandText(PlanOf(R"({"memset": "output1", "value": 1, "width": 2}, {"copy": "x", "to": "output0"},
                                    {"copy": "t", "to": "t2"})",
                                 scratch),
-                         kDevice);
+                         TestDevice());
   INFO(Message(plan.status()));
   REQUIRE(plan.ok());  // a plan without kernels is legal
   CHECK(plan->steps(0).memset().count() == 256);
@@ -285,25 +283,25 @@ TEST_CASE("tensors without elements need no memset and no copy", "[unit]") {
     tensor->set_role(role);
   }
   auto plan = Expand(ParsePlan(PlanOf(R"({"memset": "output", "value": 0}, {"copy": "x", "to": "output"})")).value(),
-                     signature, {}, kDevice);
+                     signature, {}, TestDevice());
   REQUIRE(plan.ok());
   CHECK(plan->steps_size() == 0);
   CHECK(plan->buffers(1).bytes() == 0);
 }
 
 TEST_CASE("every output stands somewhere as written", "[unit]") {
-  CheckRejected(ExpandText(PlanOf(R"({"memset": "output0", "value": 0})"), kDevice).status(),
+  CheckRejected(ExpandText(PlanOf(R"({"memset": "output0", "value": 0})"), TestDevice()).status(),
                 {"output1", "names", "steps: nothing writes output1"});
-  CheckRejected(ExpandText(PlanOf(R"({"memset": "output1", "value": 0})"), kDevice).status(),
+  CheckRejected(ExpandText(PlanOf(R"({"memset": "output1", "value": 0})"), TestDevice()).status(),
                 {"output0", "names", "steps: nothing writes output0"});
   CheckRejected(ExpandText(PlanOf(R"({"memset": "output1", "value": 0}, {"copy": "output0", "to": "s"})",
                                   R"(, "scratch": [{"name": "s", "dtype": "float32", "shape": [65536]}])"),
-                           kDevice)
+                           TestDevice())
                     .status(),
                 {"read only", "names", "steps: nothing writes output0"});
   CHECK(ExpandText(PlanOf(R"({"memset": "output1", "value": 0},
       {"kernel": "mapped", "grid": [1], "block": [1], "args": [{"tensor_map": {"tensor": "output0", "box": [4, 1]}}]})"),
-                   kDevice)
+                   TestDevice())
             .ok());
 }
 
@@ -311,7 +309,7 @@ TEST_CASE("a buffer whose change is part of the answer may be written", "[unit]"
   v1::ProblemSignature signature = Problem();
   signature.set_mutates_policy(v1::MUTATES_POLICY_REQUIRED);
   Plan plan = ParsePlan(PlanOf(std::string(kBoth) + R"(, {"memset": "running", "value": 0})")).value();
-  auto expanded = Expand(plan, signature, Kernels(), kDevice);
+  auto expanded = Expand(plan, signature, Kernels(), TestDevice());
   REQUIRE(expanded.ok());
   CHECK(expanded->buffers(6).kind() == v1::BUFFER_KIND_UPDATED);
 }
@@ -319,7 +317,7 @@ TEST_CASE("a buffer whose change is part of the answer may be written", "[unit]"
 TEST_CASE("scratch names differ from the problem's", "[unit]") {
   CheckRejected(ExpandText(PlanOf(kBoth, R"(, "scratch": [{"name": "a", "dtype": "bool", "shape": []},
                            {"name": "w", "dtype": "bool", "shape": []}])"),
-                           kDevice)
+                           TestDevice())
                     .status(),
                 {"w", "names", "scratch[1].name: w is a tensor of the problem"});
 }
@@ -334,8 +332,8 @@ TEST_CASE("prepare reads parameters and writes persistent scratch", "[unit]") {
   };
   const std::string pack =
       R"({"copy": "w", "to": "p"}, {"kernel": "f<128,4>", "grid": [1], "block": [1], "args": ["p"]})";
-  auto plan =
-      ExpandText(with(pack, R"(, {"kernel": "f<128,4>", "grid": [1], "block": [1], "args": ["p"]})"), kDevice, frozen);
+  auto plan = ExpandText(with(pack, R"(, {"kernel": "f<128,4>", "grid": [1], "block": [1], "args": ["p"]})"),
+                         TestDevice(), frozen);
   INFO(Message(plan.status()));
   REQUIRE(plan.ok());
   CHECK(plan->prepare_steps_size() == 2);
@@ -343,7 +341,7 @@ TEST_CASE("prepare reads parameters and writes persistent scratch", "[unit]") {
   CHECK(plan->buffers(9).persistent());
   CHECK_FALSE(plan->buffers(10).persistent());
 
-  CheckRejected(ExpandText(with(pack), kDevice).status(),
+  CheckRejected(ExpandText(with(pack), TestDevice()).status(),
                 {"not allowed", "frozen_weights", "prepare: this search does not"});
   const std::pair<std::string, Rejection> bad[] = {
       {with(R"({"kernel": "f<128,4>", "grid": [1], "block": [1], "args": ["x"]})"),
@@ -359,10 +357,10 @@ TEST_CASE("prepare reads parameters and writes persistent scratch", "[unit]") {
        {"persistent in steps", "frozen_weights", "steps[1].memset: p is persistent"}},
       {PlanOf(kBoth, scratch), {"no prepare", "frozen_weights", "scratch[0].persistent: without prepare steps"}},
   };
-  for (const auto& [text, rejection] : bad) CheckRejected(ExpandText(text, kDevice, frozen).status(), rejection);
+  for (const auto& [text, rejection] : bad) CheckRejected(ExpandText(text, TestDevice(), frozen).status(), rejection);
   // What prepare names does not make an output written: it cannot even name one.
   CheckRejected(ExpandText(PlanOf(R"({"memset": "output0", "value": 0})", scratch + ", \"prepare\": [" + pack + "]"),
-                           kDevice, frozen)
+                           TestDevice(), frozen)
                     .status(),
                 {"output1", "names", "nothing writes output1"});
 }

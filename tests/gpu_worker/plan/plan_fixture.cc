@@ -45,6 +45,11 @@ std::string PlanOf(std::string_view steps, std::string_view extra) {
   return R"({"version": 1, "steps": [)" + std::string(steps) + "]" + std::string(extra) + "}";
 }
 
+const DeviceLimits& TestDevice() {
+  static const DeviceLimits limits = DeviceLimits::ForArchitecture(90);
+  return limits;
+}
+
 v1::ProblemSignature Problem() {
   v1::ProblemSignature signature;
   AddTensor(&signature, "x", "float32", {64, 1024}, {1024, 1}, 262144, v1::TENSOR_ROLE_INPUT);

@@ -31,6 +31,9 @@ std::string PlanOf(std::string_view steps, std::string_view extra = "");
 // outputs output0 [64, 1024] float32 and output1 [64] int64.
 v1::ProblemSignature Problem();
 
+// The limits of compute capability 9.0.
+const DeviceLimits& TestDevice();
+
 // f(float*, float*, long long*), g(const float*, int, float), h(half), m(tensor map), s(scratch) ...: see the source.
 std::vector<KernelInterface> Kernels();
 

@@ -213,6 +213,22 @@ class Unwritten(WithBench):
         bench.tensor("output").add_(1.0)
         self.expect(bench.judge(), "NON_FINITE")
 
+    def test_scratch_of_types_that_this_pytorch_may_not_have(self):
+        widths = {"uint16": 2, "uint32": 4, "uint64": 8, "float8_e4m3fn": 1, "float8_e5m2": 1, "uint8": 1, "int64": 8,
+                  "complex64": 8, "complex128": 16}
+        for dtype, width in widths.items():
+            with self.subTest(dtype):
+                self.assertEqual(fills.element_bytes(dtype), width)
+                secrets = fills.Fills()
+                payload = torch.zeros(64, dtype=torch.uint8)
+                secrets.fill_poison(payload, dtype, 2)
+                words = payload.reshape(-1, min(width, 8))
+                self.assertTrue(bool((words == words[0]).all()))
+                self.assertTrue(bool(payload.any()))
+                secrets.fill_large(payload, dtype)
+                self.assertTrue(bool((payload == 0x3F).all()))
+                self.assertEqual(len(fills.large_pattern(dtype)), 16)
+
     def test_large_scratch_is_finite_and_of_both_signs(self):
         bench = self.bench("small_linear", scratch=(("partial", 4000),))
         bench.begin(large=True)

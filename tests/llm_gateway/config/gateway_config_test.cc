@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "common/file.h"
+#include "llm_gateway/config/reloading_key.h"
 
 namespace warpsmith::gateway {
 namespace {
@@ -41,6 +42,132 @@ models:
   CHECK(big.extra_body == Json::parse(R"({"top_k": 20, "stop": ["a", "b"], "note": "7", "nested": {"on": true}})"));
   CHECK(config->models[1].command == std::vector<std::string>{"/bin/cat", "-u"});
   CHECK(config->models[1].total_seconds == 5);
+}
+
+TEST_CASE("every provider's fields are read", "[unit]") {
+  auto config = ParseConfig(R"(
+max_usd_per_day: 12.5
+prices_file: /etc/prices.yaml
+prompt_variants: [default, terse]
+models:
+  - name: o3
+    provider: openai
+    model: o3
+    reasoning_effort: high
+    efforts: [low, medium, high]
+    background: true
+    max_output_tokens: 32000
+    most_output_tokens: 64000
+    requests_per_minute: 500
+    tokens_per_minute: 2e6
+    concurrency: 100
+    fallback_unavailable: [claude, gemini]
+    fallback_context: [gemini]
+    fallback_refused: [local]
+    price: {input: 2, cached_input: 0.5, output: 8}
+  - {name: claude, provider: anthropic, model: claude-x, api_key_file: /run/key, thinking_budget: 16000}
+  - {name: gemini, provider: gemini, model: gemini-x, thinking_budget: -1, structured_output: false, price_name: other}
+  - {name: local, provider: openai_compatible, base_url: "http://127.0.0.1:8000/v1", model: m}
+  - {name: recorded, provider: recorded, recording: /data/calls.jsonl, upstream: o3}
+)",
+                            "gateway.yaml");
+  INFO(Message(config.status()));
+  REQUIRE(config.ok());
+  CHECK(config->max_usd_per_day == 12.5);
+  CHECK(config->prices_file == "/etc/prices.yaml");
+  CHECK(config->prompt_variants == std::vector<std::string>{"default", "terse"});
+  const ModelConfig& o3 = config->models[0];
+  CHECK(o3.base_url == "https://api.openai.com/v1");
+  CHECK(o3.api_key_env == "OPENAI_API_KEY");
+  CHECK(o3.efforts == std::vector<std::string>{"low", "medium", "high"});
+  CHECK(o3.background);
+  CHECK(o3.most_output_tokens == 64000);
+  CHECK(o3.tokens_per_minute == 2e6);
+  CHECK(o3.fallback_unavailable == std::vector<std::string>{"claude", "gemini"});
+  REQUIRE(o3.price.has_value());
+  CHECK(o3.price->cached_input == 0.5);
+  CHECK(o3.price->cache_write_5m == 2);  // as other input
+  CHECK(o3.price->reasoning == 8);       // as other output
+  CHECK(config->models[1].base_url == "https://api.anthropic.com/v1");
+  CHECK(config->models[1].api_key_env.empty());
+  CHECK(config->models[1].thinking_budget == 16000);
+  CHECK(config->models[2].base_url == "https://generativelanguage.googleapis.com/v1beta");
+  CHECK(config->models[2].api_key_env == "GEMINI_API_KEY");
+  CHECK(config->models[2].thinking_budget == -1);
+  CHECK_FALSE(config->models[2].structured_output);
+  CHECK(config->models[2].price_name == "other");
+  CHECK(config->models[3].api_key_env.empty());
+  CHECK(config->models[4].upstream == "o3");
+  CHECK(DefaultConfig().models.size() == 1);
+  CHECK(DefaultConfig().models[0].provider == "catalog");
+}
+
+TEST_CASE("files named by relative paths lie beside the configuration", "[unit]") {
+  auto folder = TemporaryDirectory::Create("config").value();
+  const std::string path = folder.path() / "gateway.yaml";
+  REQUIRE(WriteFileAtomically(path, "models:\n  - {name: a, provider: openai, model: x, api_key_file: keys/openai}\n")
+              .ok());
+  CHECK(LoadConfig(path)->models[0].api_key_file == (folder.path() / "keys/openai").string());
+}
+
+TEST_CASE("fields of other providers and references to what is not there are errors", "[unit]") {
+  const auto said = [](const std::string& lines) {
+    auto config = ParseConfig("models:\n  - {name: c, provider: catalog}\n  - {name: a, " + lines + "}\n", "g.yaml");
+    return config.ok() ? std::string("ok") : Message(config.status());
+  };
+  const std::string openai = "provider: openai, model: x";
+  CHECK(said(openai) == "ok");
+  CHECK_THAT(said(openai + ", fallback_unavailable: [gone]"),
+             StartsWith("g.yaml:3: models[1].fallback_unavailable") && Contains("\"gone\"") && Contains("a, c"));
+  CHECK_THAT(said(openai + ", fallback_context: [a]"), Contains("itself"));
+  CHECK_THAT(said(openai + ", fallback_refused: [c]"), Contains("catalog"));
+  CHECK_THAT(said("provider: recorded, recording: r, upstream: gone"), Contains("models[1].upstream"));
+  CHECK_THAT(said("provider: recorded, upstream: c"), Contains("models[1].recording: is missing"));
+  CHECK_THAT(said("provider: gemini, model: x, background: true"), Contains("models[1].background: no such field"));
+  CHECK_THAT(said(openai + ", thinking_budget: 2000"), Contains("thinking_budget: no such field"));
+  CHECK_THAT(said(openai + ", max_tokens_field: max_tokens"), Contains("no such field"));
+  CHECK_THAT(said("provider: anthropic, model: x, thinking_budget: 500"), Contains("1024"));
+  CHECK_THAT(said("provider: anthropic, model: x, thinking_budget: 9000, max_output_tokens: 8000"),
+             Contains("8000 here"));
+  CHECK_THAT(said(openai + ", max_output_tokens: 10, most_output_tokens: 5"), Contains("below max_output_tokens"));
+  CHECK_THAT(said(openai + ", price: {input: 1}"), StartsWith("g.yaml:3: models[1].price.output: is missing"));
+  CHECK_THAT(said(openai + ", price: {input: 1, output: 2, inptu: 3}"),
+             Contains("models[1].price.inptu: no such field"));
+  CHECK_THAT(said(openai + ", price: {input: 1, output: 2}, price_name: o3"), Contains("keep one"));
+  CHECK_THAT(said(openai + ", efforts: [low, low]"), Contains("efforts"));
+  CHECK_THAT(said(openai + ", reasoning_effort: \"very high\""), Contains("reasoning_effort"));
+  CHECK_THAT(said(openai + ", extra_body: {input: x}"), Contains("extra_body.input"));
+  CHECK_THAT(said(openai + ", requests_per_minute: -1"), Contains("requests_per_minute"));
+  for (const char* head :
+       {"max_usd_per_day: -1\n", "prompt_variants: [../x]\n", "prompt_variants: [a, a]\n", "max_usd_per_hour: 3\n"}) {
+    CHECK_FALSE(ParseConfig(std::string(head) + "models: [{name: c, provider: catalog}]\n", "g.yaml").ok());
+  }
+}
+
+TEST_CASE("a key that changes is read again, and a broken change keeps the old one", "[unit]") {
+  auto folder = TemporaryDirectory::Create("keys").value();
+  ModelConfig model;
+  model.name = "m";
+  model.place = "g.yaml:2: models[0]";
+  CHECK(ReloadingKey(model).Get()->empty());
+  model.api_key_file = folder.path() / "key";
+  ReloadingKey key(model);
+  CHECK_FALSE(key.Get().ok());
+  REQUIRE(WriteFileAtomically(model.api_key_file, "sk-first").ok());
+  CHECK(key.Get()->Reveal() == "sk-first");
+  CHECK(key.Problem().ok());
+  REQUIRE(WriteFileAtomically(model.api_key_file, "sk-other").ok());  // of the same length
+  CHECK(key.Get()->Reveal() == "sk-other");
+  REQUIRE(WriteFileAtomically(model.api_key_file, "not a key").ok());
+  CHECK(key.Get()->Reveal() == "sk-other");
+  CHECK_THAT(Message(key.Problem()), Contains("one line") && !Contains("not a key"));
+  std::filesystem::remove(model.api_key_file);
+  CHECK(key.Get()->Reveal() == "sk-other");
+  CHECK_FALSE(key.Problem().ok());
+  REQUIRE(WriteFileAtomically(model.api_key_file, "sk-third").ok());
+  key.Reload();
+  CHECK(key.Problem().ok());
+  CHECK(key.Get()->Reveal() == "sk-third");
 }
 
 TEST_CASE("what is wrong is said with line, field and remedy", "[unit]") {

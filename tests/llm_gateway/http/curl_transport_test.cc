@@ -11,6 +11,8 @@
 #include <mutex>
 #include <thread>
 
+#include "tests/llm_gateway/http/misbehaving_server.h"
+
 namespace warpsmith::gateway {
 namespace {
 
@@ -81,22 +83,6 @@ class RawServer {
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };
-
-struct Answer {
-  HttpResult result;
-  std::string body;
-};
-
-Answer Send(CurlTransport& transport, HttpRequest request, Cancellation* cancellation = nullptr) {
-  Cancellation own;
-  Answer answer;
-  if (request.deadlines.total.count() == 0) request.deadlines.total = seconds(20);
-  answer.result = SendAndWait(
-      transport, std::move(request), [](int, const HttpHeaders&) {},
-      [&](std::string_view data) { return answer.body.append(data), true; },
-      cancellation != nullptr ? *cancellation : own);
-  return answer;
-}
 
 HttpRequest To(const std::string& url) {
   HttpRequest request;
@@ -241,8 +227,8 @@ TEST_CASE("cancellation reaches the socket at once, and the end of the transport
 
   RawServer other("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc", seconds(20));
   HttpResult last;
-  std::thread waiter([&] { last = Send(*transport, To(other.Url())).result; });
-  RealClock().SleepFor(milliseconds(200));
+  std::thread waiter([&last, &other, &running = *transport] { last = Send(running, To(other.Url())).result; });
+  for (int i = 0; i < 2000 && other.Received().empty(); ++i) RealClock().SleepFor(milliseconds(5));
   transport.reset();
   waiter.join();
   CHECK(last.error == HttpError::kCancelled);

@@ -55,18 +55,100 @@ TEST_CASE("shapes of ideas replies", "[unit]") {
   CHECK(Titles("[1, 2, {\"x\": 3}] " + kTwo) == both);
 }
 
+TEST_CASE("other shapes that models write", "[unit]") {
+  struct Row {
+    const char* what;
+    std::string reply;
+    std::vector<std::string> titles;
+  };
+  const std::vector<std::string> two = {"A", "B"};
+  const std::vector<Row> rows = {
+      {"a numbered list of objects", "1. {\"title\": \"A\"}\n2. {\"title\": \"B\"}\n", two},
+      {"objects under headings",
+       "### Idea 1\n```json\n{\"title\": \"A\"}\n```\n### Idea 2\n```json\n{\"title\": \"B\"}\n```", two},
+      {"objects by number", R"({"1": {"title": "A"}, "2": {"title": "B"}})", two},
+      {"objects by name and number", R"({"ideas": {"idea_1": {"title": "A"}, "Idea 2": {"title": "B"}}})", two},
+      {"each in an object of its own", R"([{"idea": {"title": "A"}}, {"idea": {"title": "B"}}])", two},
+      {"a list as text", R"({"ideas": "[{\"title\": \"A\"}, {\"title\": \"B\"}]"})", two},
+      {"an envelope", R"({"response": {"ideas": [{"title": "A"}, {"title": "B"}]}})", two},
+      {"lines of JSON", "{\"title\": \"A\"}\n{\"title\": \"B\"}\n", two},
+      {"Python's literals",
+       "{'ideas': [{'title': 'A', 'changes_precision': True, 'risk': None}, {'title': 'B', 'plan': ['don\\'t wait', "
+       "\"x\"]}]}",
+       two},
+      {"Python with an apostrophe inside", "[{'title': 'A', 'hypothesis': 'it's faster'}, {'title': 'B'}]", two},
+      {"CR LF", "{\"ideas\": [\r\n{\"title\": \"A\"},\r\n{\"title\": \"B\"}\r\n]}\r\n", two},
+      {"two tries, the second whole",
+       R"({"ideas": [{"title": "A"}, )"
+       "\nSorry, again:\n"
+       R"({"ideas": [{"title": "A"}, {"title": "B"}]})",
+       two},
+      {"fields in lines",
+       "Title: A\nCategory: memory_access\nPlan:\n- first\n- second\n\nTitle: B\nCategory: compute\n", two},
+      {"fields in Markdown",
+       "1. **Title:** A\n   **Category:** memory_access\n   **Expected speedup:** 1.2x\n\n2. **Title:** B\n   "
+       "**Hypothesis:** less\n",
+       two},
+      {"ideas by number in Markdown", "## Idea 1: A\n**Bottleneck**: DRAM\n\n## Idea 2: B\n**Bottleneck**: L2\n", two},
+      {"text alone", "Title: nothing else follows", {}},
+      {"names of fields in prose", "The category: of all things. I like the title: it is good.", {}},
+      {"other objects", R"({"error": {"message": "overloaded"}} {"x": [1, 2]})", {}},
+  };
+  for (const Row& row : rows) {
+    INFO(row.what);
+    CHECK(Titles(row.reply) == row.titles);
+  }
+}
+
+TEST_CASE("fields of ideas without JSON are read too", "[unit]") {
+  IdeasReply reply = ReadIdeas(
+      "Here you are.\n\n**Idea 1: Wide loads**\n- Category: dtype_precision\n- Bottleneck: DRAM\n- Expected speedup: "
+      "20%\n"
+      "- Risk: High\n- Plan:\n  1. cast\n  2. load\n",
+      1, {});
+  REQUIRE(reply.ideas.size() == 1);
+  const v1::Idea& idea = reply.ideas[0];
+  CHECK(idea.title() == "Wide loads");
+  CHECK(idea.category() == "precision");
+  CHECK(idea.bottleneck() == "DRAM");
+  CHECK(idea.expected_speedup() == Approx(1.2));
+  CHECK(idea.risk() == "high");
+  REQUIRE(idea.plan_size() == 2);
+  CHECK(idea.plan(1) == "load");
+}
+
 TEST_CASE("too many, too few, tried and repeated", "[unit]") {
-  CHECK(Titles(kTwo, 1) == std::vector<std::string>{"Use float4 loads"});
+  CHECK(ReadIdeas(kTwo, 1, {}).ideas.size() == 1);
   CHECK(ReadIdeas(kTwo, 1, {}).shortfall.empty());
-  CHECK_THAT(ReadIdeas(kTwo, 3, {}).shortfall, Contains("2 of 3"));
-  IdeasReply reply = ReadIdeas(kTwo, 2, {"use FLOAT4-loads!"});
-  CHECK(reply.ideas.size() == 1);
-  CHECK_THAT(reply.shortfall, Contains("1 of 2") && Contains("tried before"));
   CHECK(Titles(R"([{"title": "Same"}, {"title": "same."}])") == std::vector<std::string>{"Same"});
-  CHECK_THAT(ReadIdeas("I cannot think of any.", 2, {}).shortfall, Contains("no idea in JSON"));
-  CHECK_THAT(ReadIdeas("<think>still", 2, {}).shortfall, Contains("thinking"));
   CHECK(Titles(R"([{"category": "compute"}, {"title": ""}, {"title": "  "}, 7, null, "x", {"title": 5}])") ==
         std::vector<std::string>{"5"});
+  struct Row {
+    std::string reply;
+    std::vector<std::string> tried;
+    std::string shortfall;
+  };
+  const std::vector<Row> rows = {
+      {kTwo, {}, "2 of 3 ideas"},
+      {kTwo, {"use FLOAT4-loads!"}, "1 of 3 ideas; 1 tried before"},
+      {R"([{"title": "Same"}, {"title": "same."}])", {}, "1 of 3 ideas; 1 said twice"},
+      {R"([{"title": "A"}, {"category": "compute", "plan": ["x"]}])", {}, "1 of 3 ideas; 1 without a title"},
+      {R"([{"category": "compute", "plan": ["x"]}])", {}, "0 of 3 ideas; objects without a title: 1"},
+      {"I cannot think of any.",
+       {},
+       "0 of 3 ideas; the reply holds no idea in JSON; it begins: I cannot think of any."},
+      {"", {}, "0 of 3 ideas; the reply is empty"},
+      {"  \n", {}, "0 of 3 ideas; the reply is empty"},
+      {"<think>still", {}, "0 of 3 ideas; the reply ended while the model was still thinking"},
+      {R"({"ideas": [{"title": "Cut o)",
+       {},
+       "0 of 3 ideas; the reply ended, or its JSON broke, before the first idea was whole"},
+      {R"({"error": "busy"})", {}, "0 of 3 ideas; the JSON in the reply holds no idea"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.reply);
+    CHECK(ReadIdeas(row.reply, 3, row.tried).shortfall == row.shortfall);
+  }
 }
 
 TEST_CASE("categories by any name", "[unit]") {
@@ -92,6 +174,13 @@ TEST_CASE("categories by any name", "[unit]") {
                   {"loop unrolling", "", "control_flow"},
                   {"", "Unroll the inner loop", "control_flow"},
                   {"other", "Use float4 vector loads", "memory_access"},
+                  {"underutilized", "", "parallelism_occupancy"},
+                  {"Numerical precision", "", "precision"},
+                  {"PARALLELISM-OCCUPANCY", "", "parallelism_occupancy"},
+                  {"control-flow", "", "control_flow"},
+                  {"kernel fusion", "", "control_flow"},
+                  {"tensor cores", "", "compute"},
+                  {"data locality", "", "memory_access"},
                   {"magic", "magic", "compute"}}) {
     INFO(row.category);
     CHECK(NormalCategory(row.category, row.title) == row.normal);
@@ -116,7 +205,8 @@ TEST_CASE("everything is bounded and valid", "[unit]") {
 TEST_CASE("hostile JSON costs little", "[unit]") {
   for (const std::string& text : {std::string(1 << 20, '{'), std::string(1 << 20, '['), std::string(1 << 19, '"'),
                                   std::string("{\"a\":") + std::string(1 << 19, '['), "[" + std::string(1 << 18, '}'),
-                                  "{\"title\": /* " + std::string(1 << 18, '*')}) {
+                                  "{\"title\": /* " + std::string(1 << 18, '*'), "{'" + std::string(1 << 19, '\''),
+                                  "[" + std::string(1 << 19, '\'') + "]", std::string(1 << 19, '\n')}) {
     CHECK(ReadIdeas(text, 3, {}).ideas.empty());
   }
   CHECK_FALSE(ParseLenientJson(std::string(100000, '[')).has_value());

@@ -34,7 +34,11 @@ TEST_CASE("what is retried, and how often", "[unit]") {
                   {ErrorClass::kTooLarge, 1},
                   {ErrorClass::kRedirect, 1},
                   {ErrorClass::kCancelled, 1},
-                  {ErrorClass::kConfiguration, 1}}) {
+                  {ErrorClass::kConfiguration, 1},
+                  {ErrorClass::kBudget, 1},
+                  {ErrorClass::kOwnRateLimit, 1},
+                  {ErrorClass::kCircuitOpen, 1},
+                  {ErrorClass::kNotRecorded, 1}}) {
     INFO(Name(row.error));
     for (int tries = 1; tries <= 5; ++tries) {
       RetryDecision decision = DecideRetry(policy, row.error, tries, seconds(0), {}, 0.5);
@@ -71,6 +75,32 @@ TEST_CASE("a server's wish to wait is kept, but not without end", "[unit]") {
   CHECK(decision.reason.find("3600") != std::string::npos);
 }
 
+TEST_CASE("a rate limit's reset is waited for up to the policy's own ceiling", "[unit]") {
+  RetryPolicy policy;
+  HttpHeaders headers = {{"x-ratelimit-reset-tokens", "7s"}};
+  RetryHints hints = ParseRetryHints(429, headers, kWall);
+  CHECK_FALSE(hints.retry_after.has_value());
+  CHECK(hints.reset_after == seconds(7));
+  RetryDecision decision = DecideRetry(policy, ErrorClass::kRateLimited, 1, seconds(0), hints, 0);
+  CHECK(decision.retry);
+  CHECK(decision.wait >= seconds(7));
+  CHECK(decision.wait < seconds(8));
+  hints.reset_after = seconds(3600);
+  decision = DecideRetry(policy, ErrorClass::kRateLimited, 1, seconds(0), hints, 0);
+  CHECK(decision.retry);
+  CHECK(decision.wait >= seconds(30));
+  CHECK(decision.wait < seconds(31));
+  CHECK(AskedWait(policy, hints) == seconds(30));
+
+  CHECK_FALSE(ParseRetryHints(500, headers, kWall).reset_after.has_value());
+  headers.emplace_back("retry-after", "2");
+  hints = ParseRetryHints(429, headers, kWall);
+  CHECK(hints.retry_after == seconds(2));
+  CHECK_FALSE(hints.reset_after.has_value());
+  CHECK(AskedWait(policy, hints) == seconds(2));
+  CHECK_FALSE(AskedWait(policy, {}).has_value());
+}
+
 TEST_CASE("the total deadline counts every try and wait", "[unit]") {
   RetryPolicy policy;
   policy.total = seconds(10);
@@ -93,7 +123,7 @@ TEST_CASE("x-should-retry overrules the class, but not for keys and quotas", "[u
 }
 
 TEST_CASE("every form of the headers", "[unit]") {
-  auto after = [](HttpHeaders headers) { return ParseRetryHints(headers, kWall).retry_after; };
+  auto after = [](HttpHeaders headers) { return ParseRetryHints(429, headers, kWall).retry_after; };
   CHECK(after({{"retry-after-ms", "250"}}) == milliseconds(250));
   CHECK(after({{"retry-after", "3"}}) == seconds(3));
   CHECK(after({{"retry-after", "1.5"}}) == milliseconds(1500));
@@ -109,8 +139,8 @@ TEST_CASE("every form of the headers", "[unit]") {
   CHECK_FALSE(after({}).has_value());
   CHECK(after({{"retry-after", "nan"}}).has_value() == false);
   CHECK(after({{"retry-after", "1e300"}}) == FromSeconds(1e8));
-  CHECK(ParseRetryHints({{"x-should-retry", "false"}}, kWall).should_retry == false);
-  CHECK_FALSE(ParseRetryHints({{"x-should-retry", "perhaps"}}, kWall).should_retry.has_value());
+  CHECK(ParseRetryHints(500, {{"x-should-retry", "false"}}, kWall).should_retry == false);
+  CHECK_FALSE(ParseRetryHints(500, {{"x-should-retry", "perhaps"}}, kWall).should_retry.has_value());
 }
 
 }  // namespace

@@ -7,14 +7,15 @@
 
 namespace warpsmith::gateway {
 
-FakeModelServer::FakeModelServer(const Json& scenarios, const std::vector<std::string>& more_arguments)
+FakeModelServer::FakeModelServer(const Json& scenarios, const std::vector<std::string>& more_arguments,
+                                 const std::string& script)
     : folder_(TemporaryDirectory::Create("fake-model").value()) {
-  std::string script = folder_.path() / "scenarios.json", port_file = folder_.path() / "port";
-  if (!WriteFileAtomically(script, scenarios.dump()).ok()) throw std::runtime_error("cannot write the scenarios");
+  std::string scenario_file = folder_.path() / "scenarios.json", port_file = folder_.path() / "port";
+  if (!WriteFileAtomically(scenario_file, scenarios.dump()).ok())
+    throw std::runtime_error("cannot write the scenarios");
   ChildOptions options;
-  options.arguments = {"/usr/bin/python3", WARPSMITH_SOURCE_DIR "/tests/support/fake_openai_server.py",
-                       "--port-file",      port_file,
-                       "--script",         script};
+  options.arguments = {"/usr/bin/python3", WARPSMITH_SOURCE_DIR "/" + script, "--port-file", port_file, "--script",
+                       scenario_file};
   options.arguments.insert(options.arguments.end(), more_arguments.begin(), more_arguments.end());
   options.stderr_to_parent = true;
   child_ = ChildProcess::Start(options).value();
@@ -27,8 +28,8 @@ FakeModelServer::FakeModelServer(const Json& scenarios, const std::vector<std::s
   if (port_ == 0) throw std::runtime_error("the fake model server did not start");
 }
 
-std::string FakeModelServer::BaseUrl(const std::string& scenario) const {
-  return "http://127.0.0.1:" + std::to_string(port_) + "/" + scenario + "/v1";
+std::string FakeModelServer::BaseUrl(const std::string& scenario, const std::string& version) const {
+  return "http://127.0.0.1:" + std::to_string(port_) + "/" + scenario + "/" + version;
 }
 
 Json FakeModelServer::Requests() const {

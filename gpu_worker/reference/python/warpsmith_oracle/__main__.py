@@ -1,4 +1,5 @@
-"""Entry point: python3 -m warpsmith_oracle [--device cpu] [--memory-bytes N] [--threads N] [--reserve-bytes N]."""
+"""Entry point: python3 -m warpsmith_oracle [--device cpu] [--memory-bytes N] [--threads N] [--reserve-bytes N]
+[--timings]."""
 
 import sys
 

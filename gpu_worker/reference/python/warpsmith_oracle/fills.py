@@ -23,6 +23,8 @@ _LARGE_WORD = {"float16": "<e", "float32": "<f", "float64": "<d"}
 _NAN = {"float16": (2, 0x7C00, 0x1FF), "bfloat16": (2, 0x7F80, 0x3F), "float32": (4, 0x7F800000, 0x3FFFFF),
         "float64": (8, 0x7FF0000000000000, 0x7FFFFFFFFFFFF)}
 _LARGE = {"float16": 2.0 ** 14, "bfloat16": 2.0 ** 100, "float32": 2.0 ** 100, "float64": 2.0 ** 500}
+# Types of a plan that PyTorch has from 2.1 or 2.3 on.
+_YOUNG = {"uint16": 2, "uint32": 4, "uint64": 8, "float8_e4m3fn": 1, "float8_e5m2": 1}
 _WORDS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
@@ -56,7 +58,7 @@ class Fills:
                 value = _signed(exponent | (random & mask) | (len(chosen) % 2) << (8 * width - 1), width)
                 usable = random & mask
             else:
-                width = element_bytes(dtype)
+                width = _word_bytes(dtype)
                 value = _signed(random & ((1 << (8 * width)) - 1), width)
                 usable = value
             if usable and value not in chosen:
@@ -65,7 +67,7 @@ class Fills:
 
     def fill_poison(self, payload, dtype, pattern):
         if self._kernels is not None:
-            width = element_bytes(dtype)
+            width = _word_bytes(dtype)
             word = (self.poison(dtype, pattern) & ((1 << (8 * width)) - 1)).to_bytes(width, "little")
             self._kernels.fill_pattern(payload, word * (16 // width))
         else:
@@ -99,14 +101,20 @@ def large_pattern(dtype):
 
 
 def element_bytes(dtype):
-    return torch.empty(0, dtype=getattr(torch, dtype)).element_size()
+    """Of a type by its name in a plan, which knows some that PyTorch may not."""
+    return _YOUNG.get(dtype) or torch.empty(0, dtype=getattr(torch, dtype)).element_size()
+
+
+def _word_bytes(dtype):
+    """The widest integer has half of a complex128."""
+    return min(element_bytes(dtype), 8)
 
 
 def words(payload, dtype):
-    """Payload bytes as integers of the dtype's width."""
+    """Payload bytes as integers of the dtype's width, at most 64 bits."""
     if dtype == "bool":
         return payload
-    return payload.view(_WORDS[element_bytes(dtype)])
+    return payload.view(_WORDS[_word_bytes(dtype)])
 
 
 class PoolGuards:

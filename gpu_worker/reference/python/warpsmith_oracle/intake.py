@@ -6,6 +6,7 @@ import time
 import torch
 
 from warpsmith_oracle import baselines, device as devices, draws, norms, operators, probes, tensors, timing
+from warpsmith_oracle import timings
 from warpsmith_oracle.errors import OracleError
 from warpsmith_oracle.reference import Problem
 
@@ -24,24 +25,6 @@ def _check_outputs(problem, outputs, result):
         if tensor.numel() == 0:
             raise OracleError("no_tensor", f"{name}: {output_name} has no elements (shape {list(tensor.shape)}); "
                                            "choose sizes that leave something to compute")
-
-
-def _differs(left, right):
-    """Whether two runs' outputs differ by more than the order of a sum explains."""
-    for (_, a), (_, b) in zip(left, right):
-        if a.shape != b.shape or a.dtype != b.dtype:
-            return True
-        if not a.is_floating_point():
-            if not torch.equal(a, b):
-                return True
-            continue
-        if bool((torch.isnan(a) != torch.isnan(b)).any()):
-            return True
-        wide = norms.Pair(b.contiguous(), None)
-        scale, _ = norms.finite_scale(wide)
-        if norms.measure(a.contiguous(), wide, scale).rms > _STOCHASTIC_RMS:
-            return True
-    return False
 
 
 def _publish_tensors(problem, case, entries, outputs):
@@ -66,7 +49,7 @@ def _frozen_arguments(problem, arguments):
 
 
 def _infinite(answer):
-    return int((~torch.isfinite(answer.own)).sum())
+    return norms.count_infinite(answer.own) if answer.floating else 0
 
 
 def _usable(case, usual_infinities):
@@ -77,7 +60,8 @@ def _usable(case, usual_infinities):
             continue
         if answer.overflows:
             return False
-        if _infinite(answer) != usual or _infinite(answer) == answer.own.numel():
+        infinite = _infinite(answer)
+        if infinite != usual or infinite == answer.own.numel():
             return False
         own, limit = answer.stick.torch_norms, norms.LIMITS[norms.FP32]
         if own.rms > limit.rms.cap or own.tile > limit.tile.cap or own.maximum > limit.maximum.cap * answer.stick.peak:
@@ -119,50 +103,52 @@ def _summary(problem, notes):
     return "\n".join(notes + [f"{parameters} parameters, {mode} mode."] + [text])
 
 
-def _first_runs(problem, settings):
-    """Runs the module twice on the same inputs. Returns (operators.Count, floating draws, specs of the outputs)."""
-    arguments, drawn = problem.arguments(_INTAKE_SEED, draws.PLAIN)
-    problem.names(arguments)
+def _two_runs(problem, settings, watch):
+    """Runs the module twice on the same inputs, once to count what it does and once for its answer. Returns (Case,
+    operators.Count, specs of the outputs)."""
+    case = problem.draw_case(_INTAKE_SEED, draws.PLAIN)
+    problem.names(case.arguments)
+    watch.lap("inputs")
     devices.reset_peak(problem.device)
-    first, count = operators.count(lambda: problem.run(problem.model, arguments)[0])
+    first, count = operators.count(lambda: problem.run(case.model, case.arguments)[0])
     outputs = tensors.flatten_outputs(first)
     _check_outputs(problem, outputs, first)
-    second, _, _ = problem.run(problem.model, arguments)
-    if _differs(outputs, tensors.flatten_outputs(second)):
+    for name, role, tensor in problem.state(case.model, case.arguments):
+        tensors.spec(name, role, tensor, problem.file)  # an input that cannot be published is told before an output
+    specs = [tensors.spec(name, tensors.OUTPUT, tensor, problem.file) for name, tensor in outputs]
+    earlier = [tensor for _, tensor in outputs]
+    del first, outputs
+    watch.lap("count")
+
+    def compare(own):
+        """Before the float64 run, which may need the memory of the first."""
+        same = norms.outputs_agree(own, earlier, _STOCHASTIC_RMS)
+        earlier.clear()
+        watch.lap("second run")
+        if same:
+            return
         remedy = "random numbers that forward() draws itself belong into get_inputs()"
         if not settings.get("eval_mode"):
             remedy = "where that is dropout, take it in with eval mode; " + remedy
         raise OracleError("stochastic", f"{problem.file.display_name}: two runs of forward() on the same inputs "
                                         f"differ, so there is no answer to judge against; {remedy}")
-    for name, role, tensor in problem.state(problem.model, arguments):
-        tensors.spec(name, role, tensor, problem.file)  # an input that cannot be published is told before an output
-    specs = [tensors.spec(name, tensors.OUTPUT, tensor, problem.file) for name, tensor in outputs]
-    return count, drawn, specs
 
-
-class _Watch:
-    """Seconds by stage."""
-
-    def __init__(self):
-        self.seconds, self._last = {}, time.perf_counter()
-
-    def lap(self, stage):
-        now = time.perf_counter()
-        self.seconds[stage], self._last = round(now - self._last, 4), now
+    problem.answer(case, compare)
+    watch.lap("float64")
+    return case, count, specs
 
 
 def take_in(name, source, settings, stage, device, harness_revision, with_baseline=True):
     """v1.IntakeResult as a dictionary, with the seconds that it took by stage; raises OracleError for a refused
     problem."""
-    watch = _Watch()
+    watch = timings.Watch()
     problem = Problem(name, source, settings, stage, device)
     watch.lap("build")
-    count, drawn, outputs = _first_runs(problem, settings)
-    watch.lap("runs")
     on_gpu = devices.is_cuda(problem.device)
+    plain, count, outputs = _two_runs(problem, settings, watch)
+    drawn = plain.drawn
 
     stage("judging")
-    plain = problem.case(_INTAKE_SEED, draws.PLAIN)
     specs = _publish_tensors(problem, plain, problem.state(problem.model, plain.arguments), outputs)
     problem.specs = {entry["name"]: entry for entry in specs}
     frozen = _frozen_arguments(problem, plain.arguments)
@@ -172,7 +158,7 @@ def take_in(name, source, settings, stage, device, harness_revision, with_baseli
     run.add(draws.PLAIN, plain)
     unusable = "" if _usable(plain, infinities) else _unusable_reason(plain)
     notes = list(dict.fromkeys(plain.notes))
-    watch.lap("plain")
+    watch.lap("probes")
     if on_gpu:
         plain = None  # the others may need its memory
     problem.draw_case(_INTAKE_SEED + 1, draws.PLAIN)  # shapes must not change from draw to draw

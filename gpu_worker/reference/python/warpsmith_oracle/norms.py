@@ -72,13 +72,25 @@ class Pair:
         return self
 
 
+def all_finite(values):
+    """Whether no element is NaN or infinite. A finite sum says so in one pass that keeps nothing; only a sum that is
+    not has to be looked at element by element, since finite ones may overflow together."""
+    if math.isfinite(float(values.sum(dtype=torch.float64))):
+        return True
+    return bool(torch.isfinite(values).all())
+
+
+def count_infinite(values):
+    return 0 if all_finite(values) else int((~torch.isfinite(values)).sum())
+
+
 def finite_scale(answer):
     """RMS and peak over RMS of the finite elements."""
     values = answer.reshape(-1)
     squares, peak = 0.0, 0.0
     for start in range(0, values.numel(), _CHUNK):
         part = values[start:start + _CHUNK]
-        if not bool(torch.isfinite(part).all()):
+        if not all_finite(part):
             part = torch.where(torch.isfinite(part), part, torch.zeros_like(part))
         squares += float((part * part).sum())
         peak = max(peak, float(part.abs().max()))
@@ -102,8 +114,8 @@ def measure(got, answer, scale):
     for start in range(0, answer.numel(), _CHUNK):
         expected = answer[start:start + _CHUNK]
         error = got[start:start + _CHUNK].double() - expected
-        usable = torch.isfinite(error)
-        if not bool(usable.all()):
+        if not all_finite(error):
+            usable = torch.isfinite(error)
             error = torch.where(usable, error, torch.zeros_like(error))
             expected = torch.where(usable, expected, torch.zeros_like(expected))
         index = int(error.abs().argmax())
@@ -153,3 +165,24 @@ def within(norms, limit):
 def reached(norms, stick):
     """The strictest class whose bounds hold; None where none does."""
     return next((name for name in CLASSES if within(norms, bounds(name, stick))), None)
+
+
+def outputs_agree(outputs, wanted, most_rms):
+    """Whether two lists of tensors say the same: floating ones to an RMS error of `most_rms` with NaN in the same
+    places, all others exactly."""
+    if len(outputs) != len(wanted):
+        return False
+    for output, answer in zip(outputs, wanted):
+        if output.shape != answer.shape or output.dtype != answer.dtype:
+            return False
+        if torch.equal(output, answer):  # the usual case, in one pass
+            continue
+        if not output.is_floating_point():
+            return False
+        if bool((torch.isnan(output) != torch.isnan(answer)).any()):
+            return False
+        wide = Pair(answer.contiguous(), None)
+        scale, _ = finite_scale(wide)
+        if measure(output.contiguous(), wide, scale).rms > most_rms:
+            return False
+    return True

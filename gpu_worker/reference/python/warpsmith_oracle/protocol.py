@@ -14,6 +14,7 @@ import os
 import resource
 import sys
 import tempfile
+import time
 import traceback
 
 COMMANDS = {}
@@ -79,7 +80,10 @@ class Server:
         self.signature = None
         self.trials = None
         self.prepared = False  # whether a candidate's buffers are there
+        self.rehearsed = self.device == "cpu"
         self.warm_up = ""      # what went wrong while warming up; the first problem will tell it again
+        self.timings = arguments.timings
+        self.startup = {}      # seconds before the first request, by stage
         self.suite = None      # baselines.Suite and the problem's source that it is of
 
     def stage(self, name):
@@ -131,6 +135,17 @@ class Server:
             raise OracleError("order", "no buffers are prepared; prepare a candidate's first")
         return self.trials
 
+    def rehearse(self):
+        """The first use of everything on a GPU, once. Until somebody greets it the process leaves the GPU alone: one
+        that only waits must not disturb what is timed there."""
+        if self.rehearsed:
+            return
+        from warpsmith_oracle import warm
+        self.rehearsed = True
+        start = time.perf_counter()
+        self.warm_up = warm.rehearse(self.device)
+        self.startup["warm-up"] = round(time.perf_counter() - start, 4)
+
     def drop_trials(self):
         self.prepared = False
         if self.trials is not None:
@@ -143,14 +158,21 @@ def hello(server):
     import torch
 
     from warpsmith_oracle import kernels
+    server.rehearse()
     return {"pytorch": torch.__version__, "threads": torch.get_num_threads(), "warm_up": server.warm_up,
             "not_fused": kernels.why_not(server.device)}
 
 
 @command
 def intake(server, name, source, settings, harness_revision):
+    from warpsmith_oracle import timings
     from warpsmith_oracle.intake import take_in
-    return take_in(name, source, settings, server.stage, server.device, harness_revision)
+    result = take_in(name, source, settings, server.stage, server.device, harness_revision)
+    result["seconds"] = {**server.startup, **result["seconds"]}
+    server.startup = {}
+    if server.timings:
+        print(timings.table(name, result["seconds"]), file=sys.stderr, flush=True)
+    return result
 
 
 @command
@@ -285,10 +307,13 @@ def main(arguments):
     parser.add_argument("--memory-bytes", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--reserve-bytes", type=int, default=5 << 30)
+    parser.add_argument("--timings", action="store_true", help="a line on standard error for each intake")
     options = parser.parse_args(arguments)
     channel = Channel()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    start = time.perf_counter()
     import torch
+    import_seconds = time.perf_counter() - start
     torch.set_num_threads(options.threads)
     gc.collect()
     gc.freeze()  # PyTorch's hundred thousand objects need not be looked at again: a pass over them takes a while
@@ -299,9 +324,7 @@ def main(arguments):
         os.chdir(folder)
         tempfile.tempdir = folder
         server = Server(channel, options)
-        if options.device != "cpu":
-            from warpsmith_oracle import warm
-            server.warm_up = warm.rehearse(server.device)
+        server.startup["import"] = round(import_seconds, 4)
         status = server.serve()
         unload(server)
         os.chdir("/")

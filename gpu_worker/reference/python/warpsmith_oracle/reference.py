@@ -2,6 +2,7 @@
 seeds where memory is the host's (on a GPU the slots of a candidate keep them: trial.py)."""
 
 import collections
+import contextlib
 import copy
 
 import torch
@@ -24,6 +25,7 @@ class Case:
         self.arguments = None    # None once they were let go
         self.model = None
         self.half_finite = None  # set on first need
+        self.drawn = 0           # floating draws that get_inputs() made
 
     def bytes(self, model):
         """Memory that goes with the case; the module's own tensors do not, unless it has a module of its own."""
@@ -130,7 +132,7 @@ class Problem:
     def draw_case(self, seed, distribution):
         """A case without answers."""
         case = Case(seed, distribution)
-        case.arguments, _ = self.arguments(seed, distribution)
+        case.arguments, case.drawn = self.arguments(seed, distribution)
         case.model = self.model
         if distribution == draws.PARAMETERS:
             case.model = copy.deepcopy(self.model)
@@ -141,23 +143,35 @@ class Problem:
         return case
 
     def make_case(self, seed, distribution):
-        try:
+        with self._refusing_memory():
             case = self.draw_case(seed, distribution)
             self.answer(case)
             return case
+
+    def answer(self, case, compare=None):
+        """Fills in what the module makes of a case's inputs. `compare` gets the outputs of its own run as soon as they
+        are there, and may refuse them."""
+        with self._refusing_memory():
+            self._answer(case, compare)
+
+    @contextlib.contextmanager
+    def _refusing_memory(self):
+        try:
+            yield
         except RuntimeError as error:
             if not is_memory_error(error):
                 raise
             raise OracleError("memory", f"{self.file.display_name}: inputs and answers do not fit into the memory of "
                                         f"{devices.name(self.device)}; {REMEDIES['memory']}") from error
 
-    def answer(self, case):
-        """Fills in what the module makes of a case's inputs."""
+    def _answer(self, case, compare):
         devices.true_float32()
         recorder, result, after = self._own_run(case)
         held = {_storage(value) for value in case.values.values()}
         own = [(name, _kept(tensor, held), recorder.match(tensor)) for name, tensor in tensors.flatten_outputs(result)]
         del result, recorder
+        if compare is not None:
+            compare([value for _, value, _ in own])
         changed = {name: after[name].detach().contiguous().clone() for name, before in case.values.items()
                    if name in after and after[name] is not before and not tensors.same_bits(before, after[name])}
         del after

@@ -29,8 +29,24 @@ def quartile_spread(samples):
     return (ordered[(3 * last + 2) // 4] - ordered[last // 4]) / max(statistics.median(ordered), 1e-12)
 
 
+def typical(samples):
+    """The figure that stands for samples: their median, or by a clock whose ticks are coarse beside it, the mean of all
+    but outliers. As the candidates' (gpu_worker/measure/location.h)."""
+    ordered = sorted(samples)
+    median = statistics.median(ordered)
+    if len(ordered) < 8 or median <= 0:
+        return median
+    steps = [after - before for before, after in zip(ordered, ordered[1:]) if after - before > 1e-5 * median]
+    tick = min(steps, default=0.0)
+    if tick <= 1e-3 * median:
+        return median
+    deviation = 1.4826 * statistics.median([abs(sample - median) for sample in ordered])
+    half = max(3 * deviation, 2.5 * tick)
+    return statistics.fmean([sample for sample in ordered if abs(sample - median) <= half])
+
+
 def _summary(samples):
-    return {"median_ms": statistics.median(samples), "spread": quartile_spread(samples), "samples": len(samples),
+    return {"median_ms": typical(samples), "spread": quartile_spread(samples), "samples": len(samples),
             "samples_ms": samples[:_MAX_CUDA_SAMPLES]}
 
 

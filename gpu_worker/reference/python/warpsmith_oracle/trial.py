@@ -13,7 +13,7 @@ import torch
 from warpsmith_oracle import checksums, device as devices, draws, judge, norms, tensors
 from warpsmith_oracle.buffers import OUTPUT, READ_ONLY, SCRATCH, UPDATED
 from warpsmith_oracle.errors import OracleError
-from warpsmith_oracle.fills import Fills, KernelGuards, PoolGuards
+from warpsmith_oracle.fills import Fills, KernelGuards, PoolGuards, element_bytes
 from warpsmith_oracle.slots import DeviceSlots, HostSlots
 
 OUT_OF_BOUNDS, INPUT_MODIFIED = "OUTCOME_OUT_OF_BOUNDS", "OUTCOME_INPUT_MODIFIED"
@@ -260,7 +260,7 @@ class Trials:
         if not bool(wrong.any()):
             return ""
         first = int(wrong.to(torch.uint8).argmax())
-        width = torch.empty(0, dtype=getattr(torch, buffer.dtype)).element_size()
+        width = element_bytes(buffer.dtype)
         return f": {int(wrong.sum())} bytes, the first in element {first // width} of its storage"
 
     def _finding(self, slot, entry, accepted, plain):

@@ -60,19 +60,8 @@ def _slices(arguments, batch, only_first):
 def _agrees(problem, case, cut, own, start, stop):
     """Whether a piece run by itself, in the module's own precision, gives what the whole run gave."""
     result = problem.file.call(copy.deepcopy(case.model), copy.deepcopy(cut(start, stop)))
-    for (_, whole), (_, piece) in zip(own, tensors.flatten_outputs(result)):
-        wanted = whole[start:stop]
-        if piece.shape != wanted.shape or piece.dtype != wanted.dtype:
-            return False
-        if not piece.is_floating_point():
-            if not torch.equal(piece, wanted):
-                return False
-            continue
-        answer = norms.Pair(wanted.contiguous(), None)
-        scale, _ = norms.finite_scale(answer)
-        if norms.measure(piece.contiguous(), answer, scale).rms > _INDEPENDENT_RMS:
-            return False
-    return True
+    pieces = [piece for _, piece in tensors.flatten_outputs(result)]
+    return norms.outputs_agree(pieces, [whole[start:stop] for _, whole in own], _INDEPENDENT_RMS)
 
 
 def _float_pieces(problem, case, cut, own, bounds):

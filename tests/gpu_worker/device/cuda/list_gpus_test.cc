@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "gpu_worker/device/cuda/device_query.h"
+#include "gpu_worker/device/cuda/driver_api.h"
 
 namespace warpsmith::cuda {
 namespace {
@@ -23,6 +24,16 @@ TEST_CASE("GPUs are counted by PCI id, whatever the driver's order", "[unit]") {
   CHECK(first.DeviceClass() == "Fake Slow sm_89");
   CHECK(gpus->back().ordinal == 1);
   CHECK(gpus->back().compute_capability == 90);
+}
+
+TEST_CASE("a driver that lacks a function that is only useful is taken all the same", "[unit]") {
+  const auto api = DriverApi::Load();
+  INFO(Message(api.status()));
+  REQUIRE(api.ok());
+  CHECK((*api)->cuLaunchKernelEx != nullptr);
+#if CUDA_VERSION >= 12040
+  CHECK((*api)->cuFuncLoad == nullptr);  // the fake is older
+#endif
 }
 
 }  // namespace

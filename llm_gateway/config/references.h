@@ -1,0 +1,15 @@
+// What models of a configuration say of each other: names are unique, and fallbacks and recorded models name models
+// that are there and can answer.
+// Threading: pure. Errors: InvalidArgument with file:line, the field and the remedy.
+#ifndef WARPSMITH_LLM_GATEWAY_CONFIG_REFERENCES_H_
+#define WARPSMITH_LLM_GATEWAY_CONFIG_REFERENCES_H_
+
+#include "llm_gateway/config/gateway_config.h"
+
+namespace warpsmith::gateway {
+
+absl::Status CheckReferences(const std::vector<ModelConfig>& models);
+
+}  // namespace warpsmith::gateway
+
+#endif  // WARPSMITH_LLM_GATEWAY_CONFIG_REFERENCES_H_

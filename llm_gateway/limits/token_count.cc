@@ -1,0 +1,94 @@
+#include "llm_gateway/limits/token_count.h"
+
+#include <string>
+
+namespace warpsmith::gateway {
+namespace {
+
+constexpr int64_t kMessageTokens = 8;  // role and separators around a message
+constexpr int64_t kPromptTokens = 16;  // what a provider puts around a prompt
+
+bool IsLower(unsigned char c) { return c >= 'a' && c <= 'z'; }
+bool IsUpper(unsigned char c) { return c >= 'A' && c <= 'Z'; }
+bool IsDigit(unsigned char c) { return c >= '0' && c <= '9'; }
+bool IsAlphanumeric(unsigned char c) { return IsLower(c) || IsUpper(c) || IsDigit(c); }
+bool IsSpace(unsigned char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+int64_t Ceiling(size_t length, size_t part) { return static_cast<int64_t>((length + part - 1) / part); }
+
+size_t RunEnd(std::string_view text, size_t from, bool (*is)(unsigned char)) {
+  while (from < text.size() && is(static_cast<unsigned char>(text[from]))) ++from;
+  return from;
+}
+
+// Base64, hashes and the like, which hold no words to merge: long, or changing between cases and digits all the time.
+bool IsScrambled(std::string_view run) {
+  if (run.size() < 12) return false;
+  size_t changes = 0;
+  for (size_t i = 1; i < run.size(); ++i) {
+    unsigned char last = static_cast<unsigned char>(run[i - 1]), c = static_cast<unsigned char>(run[i]);
+    if ((IsLower(last) && IsUpper(c)) || IsDigit(last) != IsDigit(c)) ++changes;
+  }
+  return run.size() > 24 || 4 * changes > run.size();
+}
+
+// Letters of one case by fours, the first capital with what follows it; more capitals by twos; digits one by one.
+int64_t CountAlphanumeric(std::string_view run) {
+  if (IsScrambled(run)) return static_cast<int64_t>(run.size());
+  int64_t tokens = 0;
+  for (size_t i = 0; i < run.size();) {
+    size_t capitals = RunEnd(run, i, IsUpper);
+    if (capitals - i > 1) {
+      tokens += Ceiling(capitals - i, 2);
+      i = capitals;
+    }
+    size_t end = RunEnd(run, capitals, IsLower);
+    tokens += Ceiling(end - i, 4);
+    i = RunEnd(run, end, IsDigit);
+    tokens += static_cast<int64_t>(i - end);
+  }
+  return tokens;
+}
+
+}  // namespace
+
+// The text falls into runs, as byte-pair tokenizers split it before they merge, and each run counts at what a poor
+// merge leaves of it; digits alone, since some tokenizers never merge them; other ASCII signs one by one save for long
+// rows of one sign; everything beyond ASCII a token a byte. A space before a word is part of the word's token; before
+// a digit it is not.
+int64_t EstimateTokens(std::string_view text) {
+  int64_t tokens = 0;
+  size_t i = 0;
+  while (i < text.size()) {
+    unsigned char c = static_cast<unsigned char>(text[i]);
+    size_t end = i + 1;
+    if (IsAlphanumeric(c)) {
+      end = RunEnd(text, i, IsAlphanumeric);
+      tokens += CountAlphanumeric(text.substr(i, end - i));
+    } else if (IsSpace(c)) {
+      end = RunEnd(text, i, IsSpace);
+      bool one_space = c == ' ' && end - i == 1 && end < text.size();
+      if (!one_space || IsDigit(static_cast<unsigned char>(text[end]))) {
+        // New lines, and indentations, which merge.
+        size_t lines = 0;
+        for (size_t at = i; at < end; ++at) lines += text[at] == '\n' ? 1 : 0;
+        tokens += static_cast<int64_t>(lines) + Ceiling(end - i - lines, 4);
+      }
+    } else {
+      while (end < text.size() && text[end] == text[i]) ++end;
+      size_t length = end - i;
+      tokens += c < 0x80 && length > 4 ? 2 + Ceiling(length, 4) : static_cast<int64_t>(length);
+    }
+    i = end;
+  }
+  return tokens;
+}
+
+int64_t EstimatePromptTokens(const PromptRequest& request) {
+  int64_t tokens = kPromptTokens;
+  for (const PromptMessage& message : request.messages) tokens += kMessageTokens + EstimateTokens(message.text);
+  if (!request.schema.is_null()) tokens += EstimateTokens(request.schema.dump()) + EstimateTokens(request.schema_name);
+  return tokens;
+}
+
+}  // namespace warpsmith::gateway

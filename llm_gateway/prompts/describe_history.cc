@@ -1,0 +1,147 @@
+#include "llm_gateway/prompts/describe_history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "llm_gateway/prompts/describe_failure.h"
+#include "llm_gateway/prompts/fenced.h"
+#include "llm_gateway/replies/text.h"
+
+namespace warpsmith::gateway {
+namespace {
+
+constexpr int kFullTurns = 2;
+constexpr size_t kMaxTurnSource = 100u << 10;
+constexpr const char* kCategories[] = {"memory_access", "async_latency",         "precision",
+                                       "compute",       "parallelism_occupancy", "control_flow"};
+
+std::string Cell(const std::string& text, size_t most) {
+  std::string line = OneLine(text, most);
+  std::replace(line.begin(), line.end(), '|', '/');
+  return line.empty() ? "-" : line;
+}
+
+std::string Change(const v1::TriedIdea& tried) {
+  if (tried.ratio_to_parent() <= 0) return "-";
+  std::string text = fmt::format("{:+.0f} %", (tried.ratio_to_parent() - 1) * 100);
+  if (tried.best_ms() > 0) text += fmt::format(" ({:.4g} ms)", tried.best_ms());
+  return text;
+}
+
+std::string TriedLine(const v1::TriedIdea& tried, const std::string& parent_id) {
+  return fmt::format("{} | {} | {} | {} | {} | {}\n", Cell(tried.idea().title(), 200),
+                     Cell(tried.idea().category(), 40), tried.parent_candidate_id() == parent_id ? "this" : "another",
+                     Cell(tried.outcome(), 40), Change(tried), Cell(tried.why(), 200));
+}
+
+// Indexes of those that get a whole line, ascending.
+std::vector<int> WholeLines(const TriedIdeas& tried, const std::string& parent_id, const HistoryLimits& limits) {
+  std::vector<int> order(static_cast<size_t>(tried.size()));
+  for (int i = 0; i < tried.size(); ++i) order[static_cast<size_t>(i)] = tried.size() - 1 - i;
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return (tried[a].ratio_to_parent() > 1.02) > (tried[b].ratio_to_parent() > 1.02);
+  });
+  std::vector<int> whole;
+  size_t bytes = 0;
+  for (int index : order) {
+    bytes += TriedLine(tried[index], parent_id).size();
+    if (static_cast<int>(whole.size()) >= limits.lines || bytes > limits.line_bytes) break;
+    whole.push_back(index);
+  }
+  std::sort(whole.begin(), whole.end());
+  return whole;
+}
+
+}  // namespace
+
+std::string DescribeTried(const TriedIdeas& tried, const std::string& parent_id, const HistoryLimits& limits) {
+  if (tried.empty()) return "None.";
+  const std::vector<int> whole = WholeLines(tried, parent_id, limits);
+  std::string text = "title | category | kernel | outcome | change | why\n";
+  for (int index : whole) text += TriedLine(tried[index], parent_id);
+
+  // The others, the latest first within a group: of those the titles are likeliest to have room.
+  std::map<std::string, std::vector<std::string>> groups;
+  int folded = 0;
+  for (int i = tried.size() - 1; i >= 0; --i) {
+    if (std::binary_search(whole.begin(), whole.end(), i)) continue;
+    groups[Cell(tried[i].idea().category(), 40) + ", " + Cell(tried[i].outcome(), 40)].push_back(
+        Cell(tried[i].idea().title(), 80));
+    ++folded;
+  }
+  if (folded > 0) text += fmt::format("Further {} ideas, folded to their titles:\n", folded);
+  // An equal share of the room for each group, so that no group is silenced by another's length.
+  const size_t share = groups.empty() ? 0 : limits.title_bytes / groups.size();
+  for (const auto& [group, titles] : groups) {
+    std::string line;
+    size_t shown = 0;
+    while (shown < titles.size() && line.size() + titles[shown].size() + 2 <= share) {
+      line += (shown == 0 ? "" : "; ") + titles[shown];
+      ++shown;
+    }
+    if (shown < titles.size()) {
+      line +=
+          fmt::format("{}and {} older ones whose titles are left out", shown == 0 ? "" : "; ", titles.size() - shown);
+    }
+    text += fmt::format("- {} ({}): {}\n", group, titles.size(), line);
+  }
+  text.pop_back();
+  return text;
+}
+
+std::string CountCategories(const TriedIdeas& tried) {
+  std::string text;
+  for (const char* category : kCategories) {
+    auto count =
+        std::count_if(tried.begin(), tried.end(), [&](const auto& one) { return one.idea().category() == category; });
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", category, count);
+  }
+  return text;
+}
+
+std::string DescribeKept(const std::vector<v1::Idea>& ideas) {
+  if (ideas.empty()) return "nothing";
+  std::string text;
+  for (const v1::Idea& idea : ideas) {
+    text +=
+        fmt::format("{}- {} ({})", text.empty() ? "" : "\n", OneLine(idea.title(), 200), OneLine(idea.category(), 40));
+  }
+  return text;
+}
+
+std::string DescribeTooClose(const std::vector<SimilarPair>& pairs) {
+  if (pairs.empty()) return "none; fewer came than were asked for";
+  std::string text;
+  for (const SimilarPair& pair : pairs) {
+    text += fmt::format("{}- \"{}\" is too close to \"{}\"", text.empty() ? "" : "\n", OneLine(pair.title, 200),
+                        OneLine(pair.earlier_title, 200));
+    if (pair.in_same_answer) {
+      text += ", which stands in the same answer";
+    } else if (pair.earlier_outcome == "proposed") {
+      text += ", which another has just proposed";
+    } else {
+      text += ", tried already: " + OneLine(pair.earlier_outcome, 40);
+      if (pair.earlier_ratio > 0) text += fmt::format(", {:+.0f} %", (pair.earlier_ratio - 1) * 100);
+    }
+  }
+  return text;
+}
+
+std::string DescribeEarlierTurns(const google::protobuf::RepeatedPtrField<v1::EarlierTurn>& turns) {
+  if (turns.empty()) return "";
+  std::string text = "# Your earlier turns on this problem, oldest first\n\n";
+  for (int i = 0; i < turns.size(); ++i) {
+    text += fmt::format("Turn {}: {}.\n", i + 1, DescribeOutcome(turns[i].evaluation()));
+    if (i >= turns.size() - kFullTurns) {
+      text += "\n" + Fenced("cuda", ShortenedSource(turns[i].source(), kMaxTurnSource)) + "\n\n";
+    }
+  }
+  if (turns.size() > kFullTurns) {
+    text += fmt::format("(The sources of the first {} turns are left out.)\n\n", turns.size() - kFullTurns);
+  }
+  return text;
+}
+
+}  // namespace warpsmith::gateway

@@ -1,0 +1,228 @@
+#include "llm_gateway/providers/anthropic.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "tests/llm_gateway/providers/model_testing.h"
+#include "tests/llm_gateway/support/fake_model_server.h"
+
+namespace warpsmith::gateway {
+namespace {
+
+using Catch::Matchers::Contains;
+
+const char kText[] = "The answer, with \xC3\xA9 in it, long enough for several events.";
+constexpr char kKey[] = "sk-ant-test-0123456789abcdefghijklmnop";
+
+Json Error(const char* type) { return {{"type", "error"}, {"error", {{"type", type}, {"message", type}}}}; }
+
+FakeProviderServer& Server() {
+  static FakeProviderServer server([] {
+    const Json good = {{"text", kText}};
+    auto one = [&](const Json& more) {
+      Json action = good;
+      action.update(more);
+      return Json::array({action});
+    };
+    auto then_good = [&](const Json& first) { return Json::array({first, good}); };
+    Json scenarios = {
+        {"good", one({{"thinking", "hm, hm"},
+                      {"usage",
+                       {{"input_tokens", 10},
+                        {"cache_read_input_tokens", 200},
+                        {"cache_creation_input_tokens", 70},
+                        {"cache_creation", {{"ephemeral_5m_input_tokens", 50}, {"ephemeral_1h_input_tokens", 20}}},
+                        {"output_tokens", 90},
+                        {"output_tokens_details", {{"thinking_tokens", 60}}}}}})},
+        {"plain_usage",
+         one({{"usage", {{"input_tokens", 10}, {"cache_creation_input_tokens", 70}, {"output_tokens", 90}}}})},
+        {"whole", one({{"whole", true}, {"usage", {{"input_tokens", 3}, {"output_tokens", 4}}}})},
+        {"stop_sequence", one({{"finish", "stop_sequence"}})},
+        {"max_tokens", one({{"finish", "max_tokens"}})},
+        {"window", one({{"finish", "model_context_window_exceeded"}})},
+        {"refusal", one({{"finish", "refusal"}})},
+        {"pause", one({{"finish", "pause_turn"}})},
+        {"no_end", one({{"finish", nullptr}})},
+        {"cut", one({{"cut_after", 5}})},
+        {"cut_at_end", one({{"cut_after", 7}, {"linger_s", 0}})},
+        {"cut_once", then_good({{"text", kText}, {"cut_after", 5}})},
+        {"overloaded_event",
+         then_good({{"text", kText}, {"insert", {{"after", 4}, {"event", Error("overloaded_error")}}}})},
+        {"invalid_event", one({{"insert", {{"after", 4}, {"event", Error("invalid_request_error")}}}})},
+        {"overloaded",
+         then_good({{"status", 529}, {"body", Error("overloaded_error")}, {"headers", {{"retry-after", "1"}}}})},
+        {"limited", then_good({{"status", 429},
+                               {"body", Error("rate_limit_error")},
+                               {"headers",
+                                {{"anthropic-ratelimit-requests-limit", "50"},
+                                 {"anthropic-ratelimit-requests-remaining", "0"},
+                                 {"anthropic-ratelimit-tokens-limit", "80000"},
+                                 {"anthropic-ratelimit-tokens-remaining", "7"},
+                                 {"anthropic-ratelimit-requests-reset", "2020-01-01T00:00:00Z"}}}})},
+        {"billing", one({{"status", 402}, {"body", Error("billing_error")}})},
+        {"bad_key",
+         one({{"status", 401},
+              {"body",
+               {{"type", "error"},
+                {"error",
+                 {{"type", "authentication_error"}, {"message", std::string("invalid x-api-key ") + kKey}}}}}})},
+    };
+    return scenarios;
+  }());
+  return server;
+}
+
+ModelConfig ConfigFor(const std::string& scenario) { return TestModel("anthropic", Server().BaseUrl(scenario)); }
+Json LastBody(const std::string& scenario) { return Server().RequestsOf(scenario).back()["body"]; }
+
+TEST_CASE("a Messages stream: text, thinking, tokens by Anthropic's rule", "[http]") {
+  std::string text, thinking;
+  Completion completion = Ask(ConfigFor("good"), TestPrompt(), nullptr, [&](DeltaKind kind, std::string_view piece) {
+    (kind == DeltaKind::kText ? text : thinking).append(piece);
+  });
+  INFO(completion.message);
+  CHECK(completion.ok());
+  CHECK(completion.text == kText);
+  CHECK(text == kText);
+  CHECK(completion.reasoning == "hm, hm");
+  CHECK(thinking == "hm, hm");
+  CHECK(completion.finish_reason == "stop");
+  CHECK(completion.usage.input == 280);
+  CHECK(completion.usage.cached_input == 200);
+  CHECK(completion.usage.cache_write_5m == 50);
+  CHECK(completion.usage.cache_write_1h == 20);
+  CHECK(completion.usage.reasoning == 60);
+  CHECK(completion.usage.output == 30);
+  completion = Ask(ConfigFor("plain_usage"));
+  CHECK(completion.usage.input == 80);
+  CHECK(completion.usage.cache_write_5m == 70);
+  CHECK(completion.usage.output == 90);
+  completion = Ask(ConfigFor("whole"));
+  CHECK(completion.text == kText);
+  CHECK(completion.usage.output == 4);
+}
+
+TEST_CASE("a Messages request", "[http]") {
+  ModelConfig config = ConfigFor("good");
+  config.api_key_env = "WARPSMITH_TEST_KEY";
+  config.temperature = 0.5;
+  setenv("WARPSMITH_TEST_KEY", kKey, 1);
+  PromptRequest request;
+  request.messages = {{"system", "contract", true},
+                      {"system", "device", true},
+                      {"user", "question", false},
+                      {"user", "", true},
+                      {"user", "more", false}};
+  Ask(config, request);
+  Json sent = Server().RequestsOf("good").back();
+  CHECK(sent["path"] == "/good/v1/messages");
+  CHECK(sent["headers"]["x-api-key"] == kKey);
+  CHECK_FALSE(sent["headers"].contains("authorization"));
+  CHECK(sent["headers"]["anthropic-version"] == "2023-06-01");
+  auto block = [](const char* text) { return Json{{"type", "text"}, {"text", text}}; };
+  auto cached = [&](const char* text) {
+    Json marked = block(text);
+    marked["cache_control"] = {{"type", "ephemeral"}};
+    return marked;
+  };
+  CHECK(sent["body"] ==
+        Json({{"model", "fake-model"},
+              {"stream", true},
+              {"max_tokens", 32000},
+              {"temperature", 0.5},
+              {"system", Json::array({cached("contract"), cached("device")})},
+              {"messages",
+               Json::array({{{"role", "user"}, {"content", Json::array({block("question"), block("more")})}}})}}));
+
+  config.thinking_budget = 5000;
+  config.max_output_tokens = 20000;
+  request.schema_name = "ideas";
+  request.schema = {{"type", "object"}};
+  Ask(config, request);
+  Json body = LastBody("good");
+  CHECK(body["max_tokens"] == 20000);
+  CHECK(body["thinking"] == Json({{"type", "enabled"}, {"budget_tokens", 5000}}));
+  CHECK_FALSE(body.contains("temperature"));
+  CHECK(body["output_config"] == Json({{"format", {{"type", "json_schema"}, {"schema", {{"type", "object"}}}}}}));
+  // A caller's lower cap leaves room for the answer.
+  request.max_output_tokens = 4000;
+  Ask(config, request);
+  CHECK(LastBody("good")["thinking"]["budget_tokens"] == 3000);
+  request.max_output_tokens = 1000;
+  Ask(config, request);
+  CHECK_FALSE(LastBody("good").contains("thinking"));
+
+  config.thinking_budget.reset();
+  config.structured_output = false;
+  request.effort = "high";
+  CHECK(Ask(config, request).effort == "high");
+  body = LastBody("good");
+  CHECK(body["thinking"] == Json({{"type", "adaptive"}}));
+  CHECK(body["output_config"] == Json({{"effort", "high"}}));
+  config.thinking_budget = 0;
+  config.extra_body = {{"metadata", {{"user_id", "u"}}}, {"max_tokens", 5}};
+  Ask(config, request);
+  body = LastBody("good");
+  CHECK(body["thinking"] == Json({{"type", "disabled"}}));
+  CHECK(body["temperature"] == 0.5);
+  CHECK(body["metadata"]["user_id"] == "u");
+  CHECK(body["max_tokens"] == 1000);  // the caller's cap holds
+
+  config.base_url = config.base_url.substr(0, config.base_url.size() - 3);  // without /v1
+  CHECK(Ask(config, request).ok());
+  CHECK(Server().RequestsOf("good").back()["path"] == "/good/v1/messages");
+}
+
+TEST_CASE("how a Messages answer may end", "[http]") {
+  CHECK(Ask(ConfigFor("stop_sequence")).finish_reason == "stop");
+  CHECK(Ask(ConfigFor("max_tokens")).finish_reason == "length");
+  CHECK(Ask(ConfigFor("window")).finish_reason == "length");
+  CHECK(Ask(ConfigFor("refusal")).finish_reason == "refusal");
+  for (auto [scenario, error] :
+       {std::pair("pause", ErrorClass::kMalformedReply), {"no_end", ErrorClass::kCut}, {"cut", ErrorClass::kCut}}) {
+    INFO(scenario);
+    ModelConfig config = ConfigFor(scenario);
+    config.tries = 1;
+    Completion completion = Ask(config);
+    CHECK(Name(completion.error) == Name(error));
+    CHECK(completion.finish_reason == "error");
+    CHECK(completion.usage.output == 0);  // counts on the way are no bill
+  }
+  CHECK(Ask(ConfigFor("cut_at_end")).text == kText);  // after the reason to stop nothing is missing
+}
+
+TEST_CASE("Messages failures", "[http]") {
+  for (const char* scenario : {"cut_once", "overloaded_event", "overloaded", "limited"}) {
+    INFO(scenario);
+    std::string text;
+    Completion completion =
+        Ask(ConfigFor(scenario), TestPrompt(), nullptr, [&](DeltaKind kind, std::string_view piece) {
+          if (kind == DeltaKind::kRestart) text.clear();
+          text.append(piece);
+        });
+    INFO(completion.message);
+    CHECK(completion.ok());
+    CHECK(completion.tries == 2);
+    CHECK(completion.text == kText);
+    CHECK(text == kText);
+    const bool refused = scenario == std::string("overloaded") || scenario == std::string("limited");
+    CHECK(completion.unreported_tries == (refused ? 0 : 1));
+    if (scenario == std::string("overloaded")) CHECK(completion.seconds >= 1);
+    if (scenario == std::string("limited")) CHECK(completion.server_limits.limit_tokens == 80000);
+  }
+  Completion invalid = Ask(ConfigFor("invalid_event"));
+  CHECK(invalid.error == ErrorClass::kInvalidRequest);
+  CHECK(invalid.tries == 1);
+  Completion billing = Ask(ConfigFor("billing"));
+  CHECK(billing.error == ErrorClass::kQuota);
+  CHECK(billing.tries == 1);
+  ModelConfig config = ConfigFor("bad_key");
+  config.api_key_env = "WARPSMITH_TEST_KEY";
+  setenv("WARPSMITH_TEST_KEY", kKey, 1);
+  Completion refused = Ask(config);
+  CHECK(refused.error == ErrorClass::kAuthentication);
+  CHECK_THAT(refused.message, Contains("[redacted]") && !Contains("sk-ant-t") && Contains("models[0].api_key_env"));
+}
+
+}  // namespace
+}  // namespace warpsmith::gateway
