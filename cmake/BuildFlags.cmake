@@ -32,11 +32,15 @@ function(warpsmith_relocatable target)
   target_link_options(${target} PRIVATE LINKER:--disable-new-dtags)
 endfunction()
 
-# warpsmith_library(NAME target SOURCES a.cc ... HEADERS a.h ... LINK libs ...)
+# warpsmith_library(NAME target SOURCES a.cc ... HEADERS a.h ... LINK libs ... [ALONE])
+# ALONE: its files are never compiled as one, since some programs that link it want only a few of them.
 # Third-party code stays out of -Werror's reach by being included as system headers.
 function(warpsmith_library)
-  cmake_parse_arguments(ARG "" "NAME" "SOURCES;HEADERS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "ALONE" "NAME" "SOURCES;HEADERS;LINK" ${ARGN})
   add_library(${ARG_NAME} STATIC ${ARG_SOURCES})
+  if(ARG_ALONE)
+    set_target_properties(${ARG_NAME} PROPERTIES UNITY_BUILD OFF)
+  endif()
   target_link_libraries(${ARG_NAME} PUBLIC warpsmith_build_flags ${ARG_LINK})
   warpsmith_test_headers(${ARG_NAME} ${ARG_HEADERS})
 endfunction()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the fuzzers with clang in build/fuzz and runs each for a time. What they find lies in build/fuzz/found; inputs
 # that reach new code go to build/fuzz/corpus, the seeds in fuzz/corpus stay as they are.
-#   fuzz/run.sh [--seconds N] [--keep] [NAME...]      NAME: sse_parser, code_reply, idea_reply, plan; default: all
+#   fuzz/run.sh [SECONDS] [--keep] [NAME...]      NAME: sse_parser, code_reply, idea_reply, plan; default: all
 #   --keep adds what reached new code to fuzz/corpus, as few inputs as do
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -11,6 +11,7 @@ names=()
 while [ $# -gt 0 ]; do
   case $1 in
     --seconds) seconds=${2:?--seconds needs a number}; shift ;;
+    [0-9]*) seconds=$1 ;;
     --keep) keep=1 ;;
     -h | --help) sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
     -*) echo "fuzz/run.sh: no option '$1'" >&2; exit 2 ;;
@@ -45,9 +46,10 @@ for name in "${names[@]}"; do
   dictionary=()
   [ -e "fuzz/$name.dict" ] && dictionary=("-dict=fuzz/$name.dict")
   printf '== %s, %s s\n' "$name" "$seconds" >&2
-  "$build/bin/${name}_fuzzer" "-max_total_time=$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
-    "${dictionary[@]}" "-artifact_prefix=$found/" "$work" "fuzz/corpus/$name" >"$build/$name.log" 2>&1 || failed+=("$name")
-  grep -E '^stat::(number_of_executed_units|average_exec_per_sec|peak_rss_mb)|ERROR|SUMMARY|does not hold|runtime error' \
+  "$build/bin/${name}_fuzzer" "-max_total_time=$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
+    -print_final_stats=1     "${dictionary[@]}" "-artifact_prefix=$found/" "$work" "fuzz/corpus/$name" \
+    >"$build/$name.log" 2>&1 || failed+=("$name")
+  grep -E '^stat::(number_of_exec|average_exec|peak_rss)|ERROR|SUMMARY|does not hold|runtime error' \
     "$build/$name.log" >&2 || true
   if [ $keep = 1 ]; then "$build/bin/${name}_fuzzer" -merge=1 "fuzz/corpus/$name" "$work" >/dev/null 2>&1; fi
 done

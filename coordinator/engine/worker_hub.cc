@@ -13,7 +13,6 @@ namespace {
 constexpr size_t kResultsAtOnce = 64;
 constexpr size_t kResultsKept = 4096;  // workers send again what is dropped
 constexpr int kMostSlots = 64;
-constexpr Duration kDatabaseRetry = std::chrono::milliseconds(250);
 
 std::string CheckHello(const v1::Hello& hello) {
   const auto usable = [](const std::string& id) {

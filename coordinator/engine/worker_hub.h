@@ -61,6 +61,8 @@ class WorkerHub {
     v1::WorkerMessage message;
   };
 
+  static constexpr Duration kDatabaseRetry = std::chrono::milliseconds(250);
+
   void Loop();
   void TakeIn();
   void TakeHello(uint64_t id, const v1::Hello& hello);

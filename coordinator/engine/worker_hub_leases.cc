@@ -11,7 +11,6 @@ namespace warpsmith::engine {
 namespace {
 
 constexpr Duration kIdlePoll = std::chrono::seconds(1);
-constexpr Duration kDatabaseRetry = std::chrono::milliseconds(250);
 constexpr Duration kPurgeEvery = std::chrono::minutes(10);
 constexpr double kKeepFinishedTasksSeconds = 7 * 24 * 3600;
 

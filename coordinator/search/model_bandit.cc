@@ -29,7 +29,7 @@ double Faded(double s, double f) {
   return s + std::log(f) - log_term;
 }
 
-double Median(std::vector<double> values) {
+double MedianCost(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const size_t n = values.size();
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
@@ -95,7 +95,7 @@ std::vector<double> ModelBandit::Scores(const std::vector<std::string>& availabl
     return median_cost / std::max(mean_cost - bonus, settings_.least_cost);
   };
   if (!mean_costs.empty()) {
-    median_cost = Median(mean_costs);
+    median_cost = MedianCost(mean_costs);
     const auto [low, high] = std::minmax_element(mean_costs.begin(), mean_costs.end());
     range = *high - *low;
     for (const auto& [name, arm] : state_.arms) {

@@ -28,7 +28,9 @@ CurlLoop::CurlLoop() {
   curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
   curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &OnTimer);
   curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
-  curl_multi_setopt(multi_, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
+  // One stream a connection, over HTTP/2 too: where many share one, libcurl 7.88 now and then leaves the rest of one
+  // lying (about one in 5,000 answers of 300 KB, 50 at a time), and a server's or a network's trouble is everybody's.
+  curl_multi_setopt(multi_, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
   curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, kIdleConnectionsKept);
   epoll_event event{};
   event.events = EPOLLIN;
@@ -82,15 +84,15 @@ int CurlLoop::OnSocket(CURL* /*easy*/, curl_socket_t socket, int what, void* sel
   auto* loop = static_cast<CurlLoop*>(self);
   if (what == CURL_POLL_REMOVE) {
     epoll_ctl(loop->epoll_, EPOLL_CTL_DEL, socket, nullptr);
-    loop->watched_.erase(socket);
     return 0;
   }
   epoll_event event{};
   event.data.fd = socket;
   if (what & CURL_POLL_IN) event.events |= EPOLLIN;
   if (what & CURL_POLL_OUT) event.events |= EPOLLOUT;
-  const bool added = loop->watched_.insert(socket).second;
-  epoll_ctl(loop->epoll_, added ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event);
+  if (epoll_ctl(loop->epoll_, EPOLL_CTL_MOD, socket, &event) != 0 && errno == ENOENT) {
+    epoll_ctl(loop->epoll_, EPOLL_CTL_ADD, socket, &event);
+  }
   return 0;
 }
 
@@ -109,7 +111,6 @@ void CurlLoop::Work() {
     WaitAndAct();
     CollectFinished();
     EndOverdue();
-    FlushShared();
   }
   while (!transfers_.empty()) End(transfers_.begin(), HttpError::kCancelled);
 }
@@ -180,18 +181,8 @@ void CurlLoop::CollectFinished() {
     curl_multi_remove_handle(multi_, easy);
     std::unique_ptr<CurlTransfer> transfer = std::move(place->second);
     transfers_.erase(place);
-    if (transfer->given_up_on() != 0) to_flush_.insert(transfer->given_up_on());
     transfer->FinishByCurl(code);
   }
-}
-
-// libcurl keeps the frame that ends an HTTP/2 stream early until something else comes or goes on its connection, which
-// may be in minutes, while the server goes on and bills. One of the other streams gets it sent.
-void CurlLoop::FlushShared() {
-  for (auto place = transfers_.begin(); place != transfers_.end() && !to_flush_.empty(); ++place) {
-    place->second->FlushOneOf(to_flush_);
-  }
-  to_flush_.clear();
 }
 
 void CurlLoop::EndOverdue() {
@@ -225,7 +216,6 @@ void CurlLoop::End(Transfers::iterator place, HttpError error) {
   if (transfer->easy() != nullptr) {
     transfer->GiveUp();
     curl_multi_remove_handle(multi_, transfer->easy());
-    if (transfer->given_up_on() != 0) to_flush_.insert(transfer->given_up_on());
   }
   transfer->FinishBy(error);
 }

@@ -15,7 +15,6 @@
 #include <queue>
 #include <thread>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -56,7 +55,6 @@ class CurlLoop {
   void EndOverdue();
   int WaitMilliseconds() const;
   void End(Transfers::iterator place, HttpError error);
-  void FlushShared();
 
   CURLM* multi_ = nullptr;
   int epoll_ = -1;
@@ -74,8 +72,6 @@ class CurlLoop {
   Transfers transfers_;
   std::priority_queue<Check, std::vector<Check>, std::greater<>> checks_;
   std::optional<TimePoint> curl_due_;
-  std::unordered_set<curl_socket_t> watched_;
-  std::unordered_set<long> to_flush_;  // our ports of connections that an exchange was given up on
 };
 
 }  // namespace warpsmith::gateway

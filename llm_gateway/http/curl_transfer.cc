@@ -15,6 +15,7 @@ namespace warpsmith::gateway {
 namespace {
 
 constexpr size_t kMaxHeaderBytes = 256u << 10;
+constexpr long kUploadBuffer = 16L << 10;  // the least that libcurl takes; a thousand calls have one each
 constexpr long kProbeIdleSeconds = 30;
 constexpr long kProbeIntervalSeconds = 15;
 constexpr int kDeadPeerMilliseconds = 75'000;
@@ -32,8 +33,7 @@ std::string_view Trim(std::string_view text) {
 
 bool OnOneLine(std::string_view text) { return text.find_first_of(std::string_view("\r\n\0", 3)) == text.npos; }
 
-// A peer that has gone without a word is noticed in about a minute, so that a connection which many exchanges share
-// does not swallow each one's next try.
+// A peer that has gone without a word is noticed in about a minute, not only when a deadline of many minutes is over.
 int OnSocket(void* /*unused*/, curl_socket_t socket, curlsocktype purpose) {
   if (purpose == CURLSOCKTYPE_IPCXN) {
     setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &kDeadPeerMilliseconds, sizeof kDeadPeerMilliseconds);
@@ -125,11 +125,8 @@ void CurlTransfer::SetRoute() {
   }
   curl_easy_setopt(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's answer is not the server's
   curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
-  // Rather one connection for many exchanges than one each, once it is known that the server can: without this, those
-  // that begin together open a connection each. What is known of a server comes with its TLS, not with its first
-  // answer.
-  if (request_.url.rfind("https:", 0) == 0) curl_easy_setopt(easy_, CURLOPT_PIPEWAIT, 1L);
   curl_easy_setopt(easy_, CURLOPT_FRESH_CONNECT, request_.fresh_connection ? 1L : 0L);
+  curl_easy_setopt(easy_, CURLOPT_UPLOAD_BUFFERSIZE, kUploadBuffer);
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPIDLE, kProbeIdleSeconds);
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPINTVL, kProbeIntervalSeconds);
@@ -164,19 +161,7 @@ size_t CurlTransfer::Stop(HttpError error) {
   return 0;
 }
 
-void CurlTransfer::GiveUp() {
-  curl_easy_setopt(easy_, CURLOPT_FORBID_REUSE, 1L);
-  curl_easy_getinfo(easy_, CURLINFO_LOCAL_PORT, &given_up_on_);
-}
-
-// To go on after a pause tells the server how much may come; libcurl sends that, and all before it, at once.
-void CurlTransfer::FlushOneOf(std::unordered_set<long>& ports) {
-  long port = 0;
-  curl_easy_getinfo(easy_, CURLINFO_LOCAL_PORT, &port);
-  if (ports.erase(port) == 0) return;
-  curl_easy_pause(easy_, CURLPAUSE_RECV);
-  curl_easy_pause(easy_, CURLPAUSE_CONT);
-}
+void CurlTransfer::GiveUp() { curl_easy_setopt(easy_, CURLOPT_FORBID_REUSE, 1L); }
 
 size_t CurlTransfer::TakeHeader(std::string_view line) {
   header_bytes_ += line.size();

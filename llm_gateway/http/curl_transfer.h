@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_set>
 
 #include "llm_gateway/http/http_transport.h"
 
@@ -30,13 +29,8 @@ class CurlTransfer {
   std::optional<TimePoint> NextCheck(TimePoint now) const;
   // Which deadline is over, if one is.
   std::optional<HttpError> Overdue(TimePoint now) const;
-  // Before the handle leaves the multi handle early: a connection that nobody else uses shall go with it.
+  // Before the handle leaves the multi handle early: its connection shall go with it, so that the server learns of it.
   void GiveUp();
-  // Our port of the connection that the exchange was given up on; 0 where it was not, or had none.
-  long given_up_on() const { return given_up_on_; }
-  // Has the connection send what libcurl keeps back, if the exchange's is one of `ports`, which it is then taken out
-  // of.
-  void FlushOneOf(std::unordered_set<long>& ports);
   // Tells the sink; call one of them once, after the handle has left the multi handle.
   void FinishByCurl(CURLcode code);
   void FinishBy(HttpError error);
@@ -70,7 +64,6 @@ class CurlTransfer {
   bool has_body_ = false;
   size_t header_bytes_ = 0;
   size_t body_bytes_ = 0;
-  long given_up_on_ = 0;
   HttpError own_stop_ = HttpError::kNone;  // why a callback of ours told libcurl to stop
 };
 

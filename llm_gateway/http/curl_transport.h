@@ -1,5 +1,5 @@
 // HttpTransport by libcurl: one multi handle driven by one thread of its own, any number of exchanges in flight. HTTP/2
-// where a TLS server offers it, many exchanges a connection; HTTP/1.1 elsewhere.
+// where a TLS server offers it, HTTP/1.1 elsewhere; connections are kept for the next exchange, one at a time on each.
 // TLS certificates are always verified, redirects are not followed, nothing compressed is asked for or taken, and
 // proxies named in the environment are used only where the request says so. Threading: as HttpTransport. The destructor
 // ends every exchange with kCancelled and joins the thread.

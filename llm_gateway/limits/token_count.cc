@@ -1,5 +1,6 @@
 #include "llm_gateway/limits/token_count.h"
 
+#include <array>
 #include <string>
 
 namespace warpsmith::gateway {
@@ -8,16 +9,33 @@ namespace {
 constexpr int64_t kMessageTokens = 8;  // role and separators around a message
 constexpr int64_t kPromptTokens = 16;  // what a provider puts around a prompt
 
-bool IsLower(unsigned char c) { return c >= 'a' && c <= 'z'; }
-bool IsUpper(unsigned char c) { return c >= 'A' && c <= 'Z'; }
-bool IsDigit(unsigned char c) { return c >= '0' && c <= '9'; }
-bool IsAlphanumeric(unsigned char c) { return IsLower(c) || IsUpper(c) || IsDigit(c); }
-bool IsSpace(unsigned char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+enum Kind : unsigned char { kLower = 1, kUpper = 2, kDigit = 4, kSpace = 8 };
+
+// A prompt of a hundred thousand characters is counted for each call, so a character costs one look.
+constexpr std::array<unsigned char, 256> kKinds = [] {
+  std::array<unsigned char, 256> kinds{};
+  for (size_t c = 'a'; c <= 'z'; ++c) kinds[c] = kLower;
+  for (size_t c = 'A'; c <= 'Z'; ++c) kinds[c] = kUpper;
+  for (size_t c = '0'; c <= '9'; ++c) kinds[c] = kDigit;
+  for (unsigned char c : {' ', '\t', '\n', '\r'}) kinds[c] = kSpace;
+  return kinds;
+}();
+
+template <unsigned kWanted>
+bool Is(unsigned char c) {
+  return (kKinds[c] & kWanted) != 0;
+}
+constexpr auto IsLower = Is<kLower>;
+constexpr auto IsUpper = Is<kUpper>;
+constexpr auto IsDigit = Is<kDigit>;
+constexpr auto IsSpace = Is<kSpace>;
+constexpr auto IsAlphanumeric = Is<kLower | kUpper | kDigit>;
 
 int64_t Ceiling(size_t length, size_t part) { return static_cast<int64_t>((length + part - 1) / part); }
 
-size_t RunEnd(std::string_view text, size_t from, bool (*is)(unsigned char)) {
-  while (from < text.size() && is(static_cast<unsigned char>(text[from]))) ++from;
+template <unsigned kWanted>
+size_t RunEnd(std::string_view text, size_t from) {
+  while (from < text.size() && Is<kWanted>(static_cast<unsigned char>(text[from]))) ++from;
   return from;
 }
 
@@ -37,14 +55,14 @@ int64_t CountAlphanumeric(std::string_view run) {
   if (IsScrambled(run)) return static_cast<int64_t>(run.size());
   int64_t tokens = 0;
   for (size_t i = 0; i < run.size();) {
-    size_t capitals = RunEnd(run, i, IsUpper);
+    size_t capitals = RunEnd<kUpper>(run, i);
     if (capitals - i > 1) {
       tokens += Ceiling(capitals - i, 2);
       i = capitals;
     }
-    size_t end = RunEnd(run, capitals, IsLower);
+    size_t end = RunEnd<kLower>(run, capitals);
     tokens += Ceiling(end - i, 4);
-    i = RunEnd(run, end, IsDigit);
+    i = RunEnd<kDigit>(run, end);
     tokens += static_cast<int64_t>(i - end);
   }
   return tokens;
@@ -63,10 +81,10 @@ int64_t EstimateTokens(std::string_view text) {
     unsigned char c = static_cast<unsigned char>(text[i]);
     size_t end = i + 1;
     if (IsAlphanumeric(c)) {
-      end = RunEnd(text, i, IsAlphanumeric);
+      end = RunEnd<kLower | kUpper | kDigit>(text, i);
       tokens += CountAlphanumeric(text.substr(i, end - i));
     } else if (IsSpace(c)) {
-      end = RunEnd(text, i, IsSpace);
+      end = RunEnd<kSpace>(text, i);
       bool one_space = c == ' ' && end - i == 1 && end < text.size();
       if (!one_space || IsDigit(static_cast<unsigned char>(text[end]))) {
         // New lines, and indentations, which merge.

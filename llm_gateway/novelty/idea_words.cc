@@ -8,7 +8,7 @@
 namespace warpsmith::gateway {
 namespace {
 
-constexpr size_t kMaxText = 8u << 10;
+constexpr size_t kMaxIdeaText = 8u << 10;
 constexpr double kTechniqueWeight = 3;
 constexpr double kWordWeight = 1;
 constexpr double kNumberWeight = 0.5;  // sizes are tuned; they seldom make another idea
@@ -134,7 +134,7 @@ std::vector<std::string> Stems(std::string_view text) {
     if (!word.empty()) stems.push_back(Stem(std::move(word)));
     word.clear();
   };
-  for (char c : text.substr(0, kMaxText)) {
+  for (char c : text.substr(0, kMaxIdeaText)) {
     const auto byte = static_cast<unsigned char>(c);
     if (std::isalnum(byte) != 0 || byte >= 0x80) {
       word += static_cast<char>(std::tolower(byte));

@@ -18,7 +18,7 @@ namespace warpsmith::gateway {
 namespace {
 
 constexpr char kDefault[] = "default";
-constexpr size_t kMaxSource = 200u << 10;
+constexpr size_t kMaxFailedSource = 200u << 10;
 constexpr int kIdeaPatterns = 3;
 constexpr int kCodePatterns = 1;
 
@@ -153,7 +153,7 @@ absl::StatusOr<RenderedPrompt> PromptSet::Repair(const v1::RepairRequest& reques
   RenderedPrompt prompt = Start(variant, variant.repair_guide, request.context());
   Finish(prompt, variant.repair.version(),
          Text(variant.repair, {{"idea", DescribeIdea(request.idea())},
-                               {"failed", Fenced("cuda", ShortenedSource(request.failed().source(), kMaxSource))},
+                               {"failed", Fenced("cuda", ShortenedSource(request.failed().source(), kMaxFailedSource))},
                                {"failure", DescribeFailure(request.failed().evaluation())},
                                {"notes", DescribeNotes(request.context().operator_notes())},
                                {"attempt", std::to_string(std::max(1, request.attempt()))}}));

@@ -93,8 +93,8 @@ void MessagesReply::TakeUsage(const Json& usage) {
   completion_.usage = counted;
 }
 
-// Each part that stays the same from call to call ends something that is cached: the rules, which all problems share, and
-// the problem. The API takes four such marks.
+// Each part that stays the same from call to call ends something that is cached: the rules, which all problems share,
+// and the problem. The API takes four such marks.
 void PutMessages(const PromptRequest& request, Json& body) {
   int marks = kMostCacheMarks;
   Json system = Json::array(), messages = Json::array();

@@ -3,7 +3,7 @@
 namespace warpsmith::gateway {
 namespace {
 
-constexpr int kMaxDepth = 64;
+constexpr int kMaxReplyDepth = 64;
 
 bool TooDeep(std::string_view text) {
   int depth = 0;
@@ -16,7 +16,7 @@ bool TooDeep(std::string_view text) {
     } else if (c == '"') {
       quoted = true;
     } else if (c == '[' || c == '{') {
-      if (++depth > kMaxDepth) return true;
+      if (++depth > kMaxReplyDepth) return true;
     } else if (c == ']' || c == '}') {
       --depth;
     }

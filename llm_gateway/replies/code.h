@@ -1,9 +1,9 @@
 // A candidate file out of what a model wrote: the last whole file outside its thinking. What is tolerated: text around,
-// missing or wrong language tags, indented, quoted and nested fences, tags instead of fences, CR LF, HTML escapes, a plan
-// in JSON of its own beside the kernels, a plan comment that is not first, code in a JSON string, typographic quotes in
-// the plan. What is not: a file cut off, host code, a diff. The file that comes out is valid UTF-8 without NUL, begins
-// with its plan comment and has LF line ends. Threading: pure. Work is bounded whatever the text.
-// Errors: a status and a sentence, for people and for the record.
+// missing or wrong language tags, indented, quoted and nested fences, tags instead of fences, CR LF, HTML escapes, a
+// plan in JSON of its own beside the kernels, a plan comment that is not first, code in a JSON string, typographic
+// quotes in the plan. What is not: a file cut off, host code, a diff. The file that comes out is valid UTF-8 without
+// NUL, begins with its plan comment and has LF line ends. Threading: pure. Work is bounded whatever the text. Errors: a
+// status and a sentence, for people and for the record.
 #ifndef WARPSMITH_LLM_GATEWAY_REPLIES_CODE_H_
 #define WARPSMITH_LLM_GATEWAY_REPLIES_CODE_H_
 

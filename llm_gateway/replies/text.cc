@@ -35,16 +35,18 @@ size_t SequenceLength(std::string_view text, size_t at) {
 std::string ValidText(std::string_view text) {
   std::string out;
   out.reserve(text.size());
+  size_t valid = 0;  // from here to `at` everything is
   for (size_t at = 0; at < text.size();) {
     size_t length = SequenceLength(text, at);
     if (length == 0) {
+      out.append(text, valid, at - valid);
       out += "\xEF\xBF\xBD";
-      ++at;
+      valid = ++at;
     } else {
-      out.append(text.substr(at, length));
       at += length;
     }
   }
+  out.append(text, valid);
   return out;
 }
 

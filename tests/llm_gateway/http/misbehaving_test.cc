@@ -22,9 +22,9 @@ struct Case {
   bool any_body = false;
 };
 
-const HttpDeadlines kFirstByte = {.first_byte = milliseconds(300), .idle = seconds(20)};
-const HttpDeadlines kIdle = {.first_byte = seconds(20), .idle = milliseconds(300)};
-const HttpDeadlines kTotal = {.idle = seconds(20), .total = milliseconds(800)};
+const HttpDeadlines kFirstByte = {.first_byte = milliseconds(1500), .idle = seconds(20)};
+const HttpDeadlines kIdle = {.first_byte = seconds(20), .idle = milliseconds(600)};
+const HttpDeadlines kTotal = {.idle = seconds(20), .total = seconds(2)};
 
 // Alike over plain HTTP/1.1 and TLS.
 std::vector<Case> Cases() {
