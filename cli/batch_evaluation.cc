@@ -46,6 +46,7 @@ class Batch {
       std::lock_guard lock(mutex_);
       running_ = jobs;
     }
+    threads.reserve(static_cast<size_t>(jobs));
     for (int i = 0; i < jobs; ++i) threads.emplace_back([this] { Work(); });
     Wait();
     threads.clear();

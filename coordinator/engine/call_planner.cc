@@ -148,6 +148,7 @@ absl::StatusOr<CallPlan> CallPlanner::Plan(store::Transaction& transaction, cons
     if (!plan.arm) {
       std::erase_if(arms, [&](const auto& arm) { return !all.Holds(CostOf(arm, need.input_tokens)); });
       std::vector<std::string> names;
+      names.reserve(arms.size());
       for (const search::ModelArm& arm : arms) names.push_back(arm.Name());
       const uint64_t seed = Sha256Prefix(fmt::format("{}/{}/arm", search.seed, need.idempotency_key));
       if (search.settings.model_choice() == "fixed_split") {

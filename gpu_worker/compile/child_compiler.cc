@@ -194,7 +194,7 @@ const std::optional<ChildCompiler::Toolkit>& ChildCompiler::FindToolkit() {
   wire::Job probe = NewJob(wire::MODE_PROBE, {});
   probe.set_nvrtc_path(files->nvrtc.string());
   probe.set_builtins_path(files->builtins.string());
-  wire::Report report = RunChildJob(std::move(probe));
+  wire::Report report = RunChildJob(probe);
   if (report.outcome() == v1::OUTCOME_OK) {
     toolkit_ = Toolkit{std::move(*files), report.nvrtc_version()};
   } else {

@@ -56,11 +56,11 @@ Measurement::Measurement(MeasurementOptions options, executor::Executor& executo
       slots_(validation.layout().timing),
       random_(options.random_seed) {}
 
-absl::StatusOr<bool> Measurement::Take(std::vector<int> slots, int warmups, int samples,
+absl::StatusOr<bool> Measurement::Take(const std::vector<int>& slots, int warmups, int samples,
                                        std::vector<double>& samples_ms, v1::Timing& timing,
                                        v1::Evaluation& evaluation) {
   executor::TimeRequest request;
-  request.slots = slots.empty() ? slots_ : std::move(slots);
+  request.slots = slots.empty() ? slots_ : slots;
   request.warmups = warmups;
   request.samples = samples;
   for (;;) {

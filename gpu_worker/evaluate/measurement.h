@@ -64,7 +64,7 @@ class Measurement {
 
  private:
   // Of the timing slots in turn where `slots` is empty.
-  absl::StatusOr<bool> Take(std::vector<int> slots, int warmups, int samples, std::vector<double>& samples_ms,
+  absl::StatusOr<bool> Take(const std::vector<int>& slots, int warmups, int samples, std::vector<double>& samples_ms,
                             v1::Timing& timing, v1::Evaluation& evaluation);
   absl::StatusOr<bool> Sample(int warmups, int samples, v1::Timing& timing, v1::Evaluation& evaluation);
   absl::StatusOr<bool> TakeFirstUses(v1::Timing& timing, v1::Evaluation& evaluation);

@@ -222,7 +222,7 @@ ProcessExecutorOptions Emulated(std::string program, RefillLimits refill) {
 
 }  // namespace
 
-ProcessExecutorFactory::ProcessExecutorFactory(ProcessExecutorOptions options)
+ProcessExecutorFactory::ProcessExecutorFactory(const ProcessExecutorOptions& options)
     : cuda_(options.cuda), pool_(ToChildOptions(options), options.refill) {}
 
 ProcessExecutorFactory::ProcessExecutorFactory(std::string program, RefillLimits refill)

@@ -57,7 +57,7 @@ class ProcessExecutor final : public Executor {
 
 class ProcessExecutorFactory final : public ExecutorFactory {
  public:
-  explicit ProcessExecutorFactory(ProcessExecutorOptions options);
+  explicit ProcessExecutorFactory(const ProcessExecutorOptions& options);
   // On the emulated device.
   explicit ProcessExecutorFactory(std::string program, RefillLimits refill = {});
   ~ProcessExecutorFactory() override;

@@ -170,6 +170,7 @@ absl::Status PlanProfiler::Count(const CuptiApi& cupti, v1::Profile* profile) {
 absl::Status PlanProfiler::CountSteps(RangeProfiler& ranges, v1::Profile* profile) {
   // From a plan's step to its place in the profile.
   std::vector<std::pair<int, int>> places;
+  places.reserve(static_cast<size_t>(profile->steps_size()));
   for (int i = 0; i < profile->steps_size(); ++i) places.emplace_back(profile->steps(i).first_step(), i);
   std::sort(places.begin(), places.end());
   WARPSMITH_ASSIGN_OR_RETURN(const std::vector<RangeValues> found, ranges.Collect(places.size(), [&]() -> absl::Status {

@@ -16,7 +16,7 @@ std::pair<std::string, Shape> KeyOf(const v1::ExecutionPlan& plan, const v1::Exe
       const v1::KernelLaunch& launch = step.kernel();
       const auto index = static_cast<int>(launch.kernel());
       std::string name = index < plan.kernel_symbols_size() ? plan.kernel_symbols(index) : "unknown";
-      return {std::move(name),
+      return {name,
               {launch.grid_x(), launch.grid_y(), launch.grid_z(), launch.block_x(), launch.block_y(), launch.block_z(),
                launch.dynamic_shared_bytes(), 1}};
     }

@@ -52,8 +52,8 @@ absl::StatusOr<YAML::Node> ParseYaml(const std::string& text, const std::string&
   }
 }
 
-YamlReader::YamlReader(std::string file, YAML::Node node, std::string path)
-    : file_(std::move(file)), node_(std::move(node)), path_(std::move(path)) {
+YamlReader::YamlReader(std::string file, const YAML::Node& node, std::string path)
+    : file_(std::move(file)), node_(node), path_(std::move(path)) {
   if (!node_.IsMap()) {
     status_ = InvalidArgument(fmt::format("{}:{}: {}: fields (name: value) are due here", file_, node_.Mark().line + 1,
                                           path_.empty() ? "the document" : path_));

@@ -23,7 +23,7 @@ absl::StatusOr<YAML::Node> ParseYaml(const std::string& text, const std::string&
 class YamlReader {
  public:
   // `node` should be a map; `path` is its place in the document, "models[0]".
-  YamlReader(std::string file, YAML::Node node, std::string path);
+  YamlReader(std::string file, const YAML::Node& node, std::string path);
 
   bool Has(const std::string& key);
   std::string String(const std::string& key, std::string fallback = "", bool required = false);

@@ -146,10 +146,14 @@ Completion GuardedModel::AskWithRoom(Call& call, std::vector<Completion>& earlie
     whole = Ask(call, earlier);
     sent = WasSent(whole);
   }
-  if (sent) before.push_back(std::move(half));
+  if (sent) {
+    before.push_back(std::move(half));
+  } else {
+    whole = std::move(half);  // what there is
+  }
   before.insert(before.end(), std::make_move_iterator(earlier.begin()), std::make_move_iterator(earlier.end()));
   earlier = std::move(before);
-  return sent ? whole : half;
+  return whole;
 }
 
 Completion GuardedModel::Ask(Call& call, std::vector<Completion>& earlier) {

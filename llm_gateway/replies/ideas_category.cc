@@ -88,7 +88,7 @@ std::string NormalCategory(std::string_view category, std::string_view title) {
   const std::string key = Key(category);
   for (const char* name :
        {"memory_access", "async_latency", "precision", "compute", "parallelism_occupancy", "control_flow"}) {
-    if (key == name) return key;
+    if (key == name) return name;
   }
   for (const std::string& text : {key, Key(title)}) {
     for (const CategoryWord& entry : kCategoryWords) {
