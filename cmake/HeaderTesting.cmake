@@ -12,6 +12,7 @@ function(warpsmith_test_headers target)
   endforeach()
   if(units)
     add_library(${target}_headers OBJECT EXCLUDE_FROM_ALL ${units})
+    set_target_properties(${target}_headers PROPERTIES UNITY_BUILD OFF)
     # Linked, so that include folders which the library gets later reach its headers too.
     target_link_libraries(${target}_headers PRIVATE ${target})
     target_compile_options(${target}_headers PRIVATE -O0)
