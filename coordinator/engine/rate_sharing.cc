@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "coordinator/search/numbers.h"
+
 namespace warpsmith::engine {
 namespace {
 
@@ -11,8 +13,6 @@ constexpr double kFloor = 0.2;      // of a limit, shared evenly whatever the de
 constexpr double kKeptBack = 0.02;  // of a rate, for replicas that come
 constexpr size_t kMostReplicas = 1000;
 constexpr int kMostModels = 1000;
-
-double FinitePositive(double value) { return std::isfinite(value) && value > 0 ? value : 0; }
 
 // The smallest limit that any replica has; 0: none has one.
 double Smallest(double a, double b) { return a > 0 && b > 0 ? std::min(a, b) : std::max(a, b); }
@@ -29,13 +29,13 @@ double Grant(double wanted, double free) {
 std::vector<double> SharesOf(double limit, const std::vector<double>& demands) {
   const auto count = static_cast<double>(demands.size());
   const double total = std::accumulate(demands.begin(), demands.end(), 0.0,
-                                       [](double sum, double demand) { return sum + FinitePositive(demand); });
+                                       [](double sum, double demand) { return sum + search::Amount(demand); });
   // Rounding must not carry the sum over the limit.
   const double whole = limit * (1 - 1e-9);
   std::vector<double> shares;
   shares.reserve(demands.size());
   for (double demand : demands) {
-    const double part = total > 0 ? FinitePositive(demand) / total : 1 / count;
+    const double part = total > 0 ? search::Amount(demand) / total : 1 / count;
     shares.push_back(whole * (kFloor / count + (1 - kFloor) * part));
   }
   return shares;
@@ -77,8 +77,8 @@ v1::ModelShare RateSharing::ShareOf(const std::string& model, const std::string&
     const auto demand = replica.demands.find(model);
     if (demand != replica.demands.end()) {
       if (id == gateway_id) own = demands.size();
-      requests = Smallest(requests, FinitePositive(demand->second.requests_per_minute()));
-      tokens = Smallest(tokens, FinitePositive(demand->second.tokens_per_minute()));
+      requests = Smallest(requests, search::Amount(demand->second.requests_per_minute()));
+      tokens = Smallest(tokens, search::Amount(demand->second.tokens_per_minute()));
       calls = static_cast<int>(Smallest(calls, std::max(0, demand->second.concurrency())));
       demands.push_back(std::max(0, demand->second.in_flight()) + std::max(0, demand->second.waiting()));
     }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "coordinator/engine/candidate_intake.h"
+#include "coordinator/search/numbers.h"
 #include "coordinator/store/budgets.h"
 #include "coordinator/store/text.h"
 
@@ -18,7 +19,6 @@ constexpr size_t kRawReplyBytes = 1u << 20;
 // implementation's last one (truncated, failed, refused) have 1000, 2000, ... added.
 constexpr int kEarlierCall = 1000;
 
-double FiniteAmount(double value) { return std::isfinite(value) && value > 0 ? value : 0; }
 int64_t Count(int64_t value) { return std::max<int64_t>(0, value); }
 
 NewCandidate FromImplementation(const v1::Implementation& implementation) {
@@ -71,9 +71,9 @@ absl::Status ReplyRecorder::StoreCall(store::Transaction& transaction, const que
                                    Count(call.cached_input_tokens()),
                                    Count(call.output_tokens()),
                                    Count(call.reasoning_tokens()),
-                                   FiniteAmount(call.usd()),
-                                   FiniteAmount(call.first_byte_seconds()),
-                                   FiniteAmount(call.seconds()),
+                                   search::Amount(call.usd()),
+                                   search::Amount(call.first_byte_seconds()),
+                                   search::Amount(call.seconds()),
                                    call.tries(),
                                    store::CleanLine(call.finish_reason(), 40),
                                    store::CleanText(call.error(), 2000),

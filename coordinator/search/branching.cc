@@ -8,6 +8,7 @@
 #include <set>
 
 #include "common/hash.h"
+#include "coordinator/search/numbers.h"
 
 namespace warpsmith::search {
 namespace {
@@ -15,12 +16,6 @@ namespace {
 constexpr int kMaxParentsOfLineage = 2;
 constexpr double kRankSteepness = 10;  // lambda
 constexpr double kMinDeviation = 1e-6;
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
 
 // The parents of one round being chosen.
 class ParentChoice {

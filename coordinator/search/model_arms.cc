@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coordinator/search/numbers.h"
+
 namespace warpsmith::search {
 namespace {
 
@@ -19,8 +21,6 @@ std::vector<std::string> Choices(const google::protobuf::RepeatedPtrField<std::s
   return choices;
 }
 
-double Positive(double value) { return std::isfinite(value) && value > 0 ? value : 0; }
-
 }  // namespace
 
 std::vector<ModelArm> ArmsOf(const v1::ListModelsReply& models, const v1::SearchSettings& settings) {
@@ -35,8 +35,8 @@ std::vector<ModelArm> ArmsOf(const v1::ListModelsReply& models, const v1::Search
     ModelArm arm;
     arm.model = model.name();
     arm.catalog = model.provider() == "catalog";
-    arm.usd_a_call = Positive(model.reservation_usd());
-    arm.input_usd = Positive(model.input_usd_per_million()) * 1e-6;
+    arm.usd_a_call = Amount(model.reservation_usd());
+    arm.input_usd = Amount(model.input_usd_per_million()) * 1e-6;
     arm.output_tokens_a_call =
         arm.catalog ? 0 : (model.max_output_tokens() > 0 ? model.max_output_tokens() : kUnknownOutput);
     std::vector<ModelArm>& list = model.circuit() == "open" ? open : arms;
@@ -64,12 +64,12 @@ std::vector<double> SplitWeights(const std::vector<ModelArm>& arms,
   std::vector<double> weights(arms.size(), split.empty() ? 1 : 0);
   for (size_t i = 0; i < arms.size() && !split.empty(); ++i) {
     if (const auto own = split.find(arms[i].Name()); own != split.end()) {
-      weights[i] = Positive(own->second);
+      weights[i] = Amount(own->second);
     } else if (const auto whole = split.find(arms[i].model); whole != split.end()) {
       const auto sharing = std::count_if(arms.begin(), arms.end(), [&](const ModelArm& arm) {
         return arm.model == arms[i].model && split.find(arm.Name()) == split.end();
       });
-      weights[i] = Positive(whole->second) / static_cast<double>(sharing);
+      weights[i] = Amount(whole->second) / static_cast<double>(sharing);
     }
   }
   return weights;

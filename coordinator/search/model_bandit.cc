@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "coordinator/search/numbers.h"
+
 namespace warpsmith::search {
 namespace {
 
@@ -27,12 +29,6 @@ double Faded(double s, double f) {
   const double rest = 1 - f;
   const double log_term = s > 0 ? s + std::log(rest + std::exp(-s)) : std::log1p(rest * std::exp(s));
   return s + std::log(f) - log_term;
-}
-
-double MedianCost(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
 int64_t Pulls(const ArmRecord& arm) { return std::max(arm.submitted, arm.finished); }
@@ -95,7 +91,7 @@ std::vector<double> ModelBandit::Scores(const std::vector<std::string>& availabl
     return median_cost / std::max(mean_cost - bonus, settings_.least_cost);
   };
   if (!mean_costs.empty()) {
-    median_cost = MedianCost(mean_costs);
+    median_cost = Median(mean_costs);
     const auto [low, high] = std::minmax_element(mean_costs.begin(), mean_costs.end());
     range = *high - *low;
     for (const auto& [name, arm] : state_.arms) {

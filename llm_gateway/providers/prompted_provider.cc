@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/log.h"
+#include "llm_gateway/providers/model_call.h"
 #include "llm_gateway/replies/code.h"
 #include "llm_gateway/replies/ideas.h"
 #include "llm_gateway/replies/text.h"
@@ -66,7 +67,7 @@ Completion PromptedProvider::Complete(const absl::StatusOr<RenderedPrompt>& prom
 
 v1::ModelCall PromptedProvider::Record(const absl::StatusOr<RenderedPrompt>& prompt,
                                        const Completion& completion) const {
-  v1::ModelCall call;
+  v1::ModelCall call = ToModelCall(completion);
   call.set_model(NameOf(completion));
   call.set_provider(facts_.provider_of(call.model()));
   if (prompt.ok()) {
@@ -74,23 +75,7 @@ v1::ModelCall PromptedProvider::Record(const absl::StatusOr<RenderedPrompt>& pro
     call.set_prompt_variant(prompt->variant);
     call.set_prompt_sha256(prompt->sha256);
   }
-  call.set_input_tokens(completion.usage.input);
-  call.set_cached_input_tokens(completion.usage.cached_input);
-  call.set_cache_write_5m_tokens(completion.usage.cache_write_5m);
-  call.set_cache_write_1h_tokens(completion.usage.cache_write_1h);
-  call.set_output_tokens(completion.usage.output);
-  call.set_reasoning_tokens(completion.usage.reasoning);
-  call.set_usd(completion.usd);
-  call.set_price_id(completion.price_id);
-  call.set_estimated(completion.estimated);
-  call.set_effort(completion.effort);
-  call.set_first_byte_seconds(completion.first_byte_seconds);
-  call.set_seconds(completion.seconds);
-  call.set_finish_reason(completion.finish_reason);
-  if (completion.error != ErrorClass::kNone) call.set_error_class(std::string(gateway::Name(completion.error)));
-  call.set_error(Bounded(ValidText(completion.message), 4000));
   call.set_raw_reply(Bounded(completion.text, kMaxRawReply));
-  call.set_tries(completion.tries);
   return call;
 }
 

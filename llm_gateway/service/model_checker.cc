@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "llm_gateway/limits/token_count.h"
+#include "llm_gateway/providers/model_call.h"
 #include "llm_gateway/replies/text.h"
 #include "llm_gateway/service/parallel.h"
 
@@ -28,21 +29,9 @@ PromptRequest TinyRequest(const ModelConfig& config) {
 }
 
 v1::ModelCall Record(const PooledModel& model, const Completion& completion) {
-  v1::ModelCall call;
+  v1::ModelCall call = ToModelCall(completion);
   call.set_provider(model.config.provider);
   call.set_model(model.config.name);
-  call.set_input_tokens(completion.usage.input);
-  call.set_cached_input_tokens(completion.usage.cached_input);
-  call.set_output_tokens(completion.usage.output);
-  call.set_reasoning_tokens(completion.usage.reasoning);
-  call.set_usd(completion.usd);
-  call.set_price_id(completion.price_id);
-  call.set_first_byte_seconds(completion.first_byte_seconds);
-  call.set_seconds(completion.seconds);
-  call.set_finish_reason(completion.finish_reason);
-  if (!completion.ok()) call.set_error_class(std::string(Name(completion.error)));
-  call.set_error(Bounded(ValidText(completion.message), 4000));
-  call.set_tries(completion.tries);
   return call;
 }
 

@@ -11,15 +11,6 @@ using namespace warpsmith;
 using namespace warpsmith::gateway;
 using Catch::Contains;
 
-namespace {
-
-Completion Run(GuardedModel& model, const PromptRequest& request) {
-  Cancellation cancellation;
-  return model.Complete(request, nullptr, cancellation);
-}
-
-}  // namespace
-
 TEST_CASE("a truncated answer is asked for again with more room", "[unit]") {
   Models models;
   auto& one = models.Add("a");

@@ -14,15 +14,6 @@ using namespace warpsmith;
 using namespace warpsmith::gateway;
 using Catch::Contains;
 
-namespace {
-
-Completion Run(GuardedModel& model, const PromptRequest& request) {
-  Cancellation cancellation;
-  return model.Complete(request, nullptr, cancellation);
-}
-
-}  // namespace
-
 TEST_CASE("a call is priced and charged to both budgets", "[unit]") {
   Models models;
   auto& one = models.Add("a");

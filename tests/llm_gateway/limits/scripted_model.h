@@ -129,6 +129,11 @@ inline PromptRequest Ask(CallBudget* budget = nullptr) {
   return request;
 }
 
+inline Completion Run(GuardedModel& model, const PromptRequest& request) {
+  Cancellation cancellation;
+  return model.Complete(request, nullptr, cancellation);
+}
+
 }  // namespace warpsmith::gateway
 
 #endif  // WARPSMITH_TESTS_LLM_GATEWAY_LIMITS_SCRIPTED_MODEL_H_
