@@ -6,7 +6,7 @@ namespace warpsmith {
 
 inline constexpr char kVersion[] = "0.1.0";
 inline constexpr char kHarnessRevision[] = "h2";  // how times are taken; a change makes old times incomparable
-inline constexpr char kJudgeRevision[] = "j1";    // how outputs are judged
+inline constexpr char kJudgeRevision[] = "j2";    // how outputs are judged
 
 }  // namespace warpsmith
 

@@ -128,7 +128,7 @@ TEST_CASE("every command has help with an example", "[unit]") {
     CHECK(result.code == 0);
     CHECK_THAT(result.out, Catch::Contains("Example: warpsmith " + command[0]));
   }
-  CHECK(fixture.Bare({"version"}).out == "warpsmith 0.1.0 (harness h2, judge j1)\n");
+  CHECK(fixture.Bare({"version"}).out == "warpsmith 0.1.0 (harness h2, judge j2)\n");
   CHECK(Json::parse(fixture.Bare({"version", "--json"}).out)["version"] == "0.1.0");
 }
 

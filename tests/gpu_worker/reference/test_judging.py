@@ -304,6 +304,15 @@ class Values(WithBench):
         self.expect(self.judged(bench, by(corpus.bfloat), (FP32, TF32)), "WRONG_OUTPUT", "it would pass in class bf16")
         self.expect(self.judged(bench, by(corpus.tf32), (BF16,)), "OK")
 
+    def test_low_precision_is_right_on_every_draw_of_constant_rows(self):
+        # Of 300 draws with rows of both signs, whose product cancels as a whole, 20 refused these.
+        bench = self.bench("product")
+        for seed in range(1, 101):
+            for rounding, accepted in ((corpus.tf32, TF32), (corpus.half, TF32), (corpus.bfloat, BF16)):
+                bench.begin(seed=seed, distribution="constant_rows")
+                bench.tensor("output").copy_(rounding(bench.tensor("A")) @ rounding(bench.tensor("B")))
+                self.expect(bench.judge((accepted,)), "OK")
+
     def test_half_precision_that_the_module_itself_cannot_hold_is_left_out(self):
         bench = self.bench("small_linear")
         bench.problem.specs = None

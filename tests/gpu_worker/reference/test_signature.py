@@ -130,6 +130,8 @@ class Draws(unittest.TestCase):
         self.assertAlmostEqual(float(values["mean_1000"].mean()), 1000.0, places=2)
         self.assertGreater(float(values["scaled"].std()), 50)
         self.assertTrue((values["constant_rows"] == values["constant_rows"][:, :1]).all())
+        self.assertTrue((values["constant_rows"] >= 0).all())
+        self.assertGreater(len(values["constant_rows"].unique()), 1)
         weights = {name: bench.problem.case(3, name).values["linear.weight"] for name in ("plain", "parameters")}
         self.assertFalse((weights["plain"] == weights["parameters"]).any())
         bench.close()
