@@ -8,6 +8,8 @@
 #include <memory>
 #include <ostream>
 
+#include "cli/bank_commands.h"
+#include "cli/batch_commands.h"
 #include "cli/batch_evaluation.h"
 #include "cli/cluster_commands.h"
 #include "cli/doctor.h"
@@ -15,8 +17,11 @@
 #include "cli/exit_code.h"
 #include "cli/gateway_commands.h"
 #include "cli/names.h"
+#include "cli/queue_commands.h"
 #include "cli/search_commands.h"
 #include "cli/search_options.h"
+#include "cli/security_commands.h"
+#include "cli/simulate_command.h"
 #include "cli/text.h"
 #include "common/json.h"
 #include "common/version.h"
@@ -36,6 +41,7 @@ constexpr char kFooter[] =
 class CommandLine {
  public:
   explicit CommandLine(Context& context) : context_(context), app_("warpsmith: searches for fast CUDA kernels") {
+    context_.security = SecurityFromEnvironment();
     app_.name("warpsmith");
     app_.footer(kFooter);
     app_.require_subcommand(1);
@@ -48,9 +54,29 @@ class CommandLine {
     AddBank();
     AddInject();
     AddClusterCommands();
+    AddBatchCommands(
+        &app_, context_,
+        [this](CLI::App* parent, const std::string& name, const std::string& description, const std::string& example) {
+          return ClientCommand(parent, name, description, example);
+        },
+        [this](CLI::App* command, std::function<int()> action) { Does(command, std::move(action)); });
+    AddQueueCommands(
+        &app_, context_,
+        [this](CLI::App* parent, const std::string& name, const std::string& description, const std::string& example) {
+          return ClientCommand(parent, name, description, example);
+        },
+        [this](CLI::App* command, std::function<int()> action) { Does(command, std::move(action)); });
     AddGatewayCommands();
+    AddSimulate();
     AddEvaluate();
     AddMachineCommands();
+    AddSecurityCommands(
+        &app_, context_,
+        [this](CLI::App* parent, const std::string& name, const std::string& description, const std::string& example) {
+          return ClientCommand(parent, name, description, example);
+        },
+        [this](CLI::App* command, std::function<int()> action) { Does(command, std::move(action)); });
+    AddConnectionSecurity(&app_, context_);
   }
 
   int Run(std::vector<std::string> arguments) {
@@ -71,6 +97,7 @@ class CommandLine {
                    << std::endl;
       return kExitUsage;
     }
+    SetProcessSecurity(context_.security);
     return action_();
   }
 
@@ -179,14 +206,12 @@ class CommandLine {
   }
 
   void AddBank() {
-    CLI::App* bank = app_.add_subcommand("bank", "the kernel bank");
-    bank->require_subcommand(1);
-    bank->footer("Example: warpsmith bank list --family softmax");
-    CLI::App* list = ClientCommand(bank, "list", "kernels, fastest first", "warpsmith bank list --family softmax");
-    list->add_option("--family", family_, "softmax, layer_norm, matmul, conv2d, ...");
-    list->add_option("--device-class", device_class_, "kernels are kept by device");
-    list->add_option("--limit", limit_, "default 50")->check(Quiet(CLI::Range(1, 10000)));
-    Does(list, [this] { return RunBankList(context_, family_, device_class_, limit_); });
+    AddBankCommands(
+        &app_, context_,
+        [this](CLI::App* parent, const std::string& name, const std::string& description, const std::string& example) {
+          return ClientCommand(parent, name, description, example);
+        },
+        [this](CLI::App* command, std::function<int()> action) { Does(command, std::move(action)); });
   }
 
   void AddInject() {
@@ -257,6 +282,14 @@ class CommandLine {
     AddSearchOptions(estimate, &search_);
     AddGatewayChoice(estimate);
     Does(estimate, [this] { return RunEstimate(context_, gateway_, files_, search_); });
+  }
+
+  void AddSimulate() {
+    CLI::App* command =
+        ClientCommand(&app_, "simulate", "replay recorded searches under other strategies, at no cost",
+                      "warpsmith simulate 3f2a91c0 --compare branching,sequential --variant wide:ideas=6");
+    AddSimulateOptions(command, &simulate_);
+    Does(command, [this] { return RunSimulate(context_, simulate_); });
   }
 
   void AddEvaluate() {
@@ -343,11 +376,10 @@ class CommandLine {
   InjectIdeaOptions idea_;
   EvaluateOptions evaluate_;
   GatewayChoice gateway_;
+  SimulateOptions simulate_;
   std::vector<std::string> files_;
   std::string search_id_;
   std::string state_;
-  std::string family_;
-  std::string device_class_;
   std::string kernel_file_;
   std::string title_;
   int limit_ = 50;

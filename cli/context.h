@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "common/security_settings.h"
 #include "common/status.h"
 
 namespace warpsmith::cli {
@@ -30,6 +31,7 @@ struct Context {
   bool json = false;
   std::string coordinator = {};     // address; empty: WARPSMITH_COORDINATOR, then the data directory's own
   std::string data_directory = {};  // empty: the default
+  SecuritySettings security = {};   // of the connections
 };
 
 // Prints the error (as JSON with --json) and returns its exit code.

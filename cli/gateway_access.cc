@@ -70,6 +70,8 @@ class RunningGateway final : public GatewayAccess {
  private:
   absl::Status Explained(const grpc::Status& status) const {
     if (status.error_code() != grpc::StatusCode::UNAVAILABLE) return FromGrpc(status);
+    const absl::Status explained = ExplainUnavailable(address_, FromGrpc(status));
+    if (Message(explained) != status.error_message()) return explained;
     return Unavailable(
         fmt::format("no gateway answers at {}: {}; start one with warpsmith-gateway, or name a "
                     "configuration with --config gateway.yaml",

@@ -24,6 +24,7 @@ std::string FinishText(const v1::Search& search) {
   if (reason == "rounds") return "all rounds ran";
   if (reason == "no_gain") return "no gain in the last rounds";
   if (reason == "budget") return "the budget is spent";
+  if (reason == "roofline") return "the best kernel is as fast as the device allows, or nearly so (roofline)";
   if (reason == "ideas_exhausted") return "there are no more ideas";
   if (reason == "cancelled") return "cancelled";
   return Line(reason);

@@ -79,14 +79,20 @@ OperatorClient::OperatorClient(std::string address, Duration deadline)
 
 OperatorClient::~OperatorClient() = default;
 
-absl::Status OperatorClient::Explained(const absl::Status& status) const {
+absl::Status ExplainCoordinator(const std::string& address, const absl::Status& status) {
   if (status.code() != absl::StatusCode::kUnavailable && status.code() != absl::StatusCode::kDeadlineExceeded) {
     return status;
   }
+  const absl::Status explained = ExplainUnavailable(address, status);
+  if (Message(explained) != Message(status)) return explained;
   return Unavailable(
       fmt::format("no coordinator answers at {} ({}); start one with `warpsmith up`, or say where it is "
                   "with --coordinator or WARPSMITH_COORDINATOR",
-                  address_, Message(status)));
+                  address, Message(status)));
+}
+
+absl::Status OperatorClient::Explained(const absl::Status& status) const {
+  return ExplainCoordinator(address_, status);
 }
 
 template <typename Reply, typename Request, typename Method>

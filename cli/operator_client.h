@@ -14,6 +14,9 @@
 
 namespace warpsmith::cli {
 
+// What a call to the coordinator ended with, where it did not answer with where it was looked for and what to do.
+absl::Status ExplainCoordinator(const std::string& address, const absl::Status& status);
+
 class OperatorClient {
  public:
   // Does not connect yet. `deadline` is that of each call but Watch.

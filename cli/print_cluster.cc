@@ -48,23 +48,4 @@ std::string StatusText(const v1::ClusterStatus& status, const std::string& addre
   return out;
 }
 
-std::string BankText(const v1::ListKernelsReply& reply) {
-  Table table;
-  table.AddColumn("candidate");
-  table.AddColumn("family");
-  table.AddColumn("device");
-  table.AddColumn("ms", Table::kRight);
-  table.AddColumn("of PyTorch", Table::kRight);
-  table.AddColumn("class");
-  table.AddColumn("problem");
-  table.AddColumn("idea");
-  for (const v1::BankKernel& kernel : reply.kernels()) {
-    table.AddRow({ShortId(kernel.candidate_id()), kernel.operator_family(), kernel.device_class(),
-                  FormatMs(kernel.median_ms()),
-                  FormatPercent(kernel.ratio_to_eager()) + (kernel.emulated() ? " emulated" : ""),
-                  PrecisionClassName(kernel.precision_class()), kernel.problem_name(), kernel.idea_title()});
-  }
-  return table.empty() ? "the bank has no such kernels\n" : table.ToString();
-}
-
 }  // namespace warpsmith::cli

@@ -1,4 +1,4 @@
-// The cluster and the bank for people. Threading: pure. Lines have at most 100 columns.
+// The cluster for people. Threading: pure. Lines have at most 100 columns.
 #ifndef WARPSMITH_CLI_PRINT_CLUSTER_H_
 #define WARPSMITH_CLI_PRINT_CLUSTER_H_
 
@@ -9,7 +9,6 @@
 namespace warpsmith::cli {
 
 std::string StatusText(const v1::ClusterStatus& status, const std::string& address);
-std::string BankText(const v1::ListKernelsReply& reply);
 
 }  // namespace warpsmith::cli
 

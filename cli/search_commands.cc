@@ -25,11 +25,6 @@
 namespace warpsmith::cli {
 namespace {
 
-std::string UserName() {
-  const passwd* me = getpwuid(geteuid());
-  return me != nullptr ? Line(me->pw_name) : std::to_string(geteuid());
-}
-
 // What a command that makes one call does with its answer.
 template <typename Reply>
 int Finish(Context& context, const absl::StatusOr<Reply>& reply, const std::function<std::string(const Reply&)>& text) {
@@ -72,6 +67,11 @@ int CallOnSearch(Context& context, const std::string& given,
 }
 
 }  // namespace
+
+std::string UserName() {
+  const passwd* me = getpwuid(geteuid());
+  return me != nullptr ? Line(me->pw_name) : std::to_string(geteuid());
+}
 
 std::string GivenCoordinatorAddress(const Context& context) {
   if (!context.coordinator.empty()) return context.coordinator;
@@ -222,16 +222,6 @@ int RunShow(Context& context, const ShowOptions& options) {
         }
         return text;
       });
-}
-
-int RunBankList(Context& context, const std::string& family, const std::string& device_class, int limit) {
-  auto client = Connect(context);
-  if (!client.ok()) return Fail(context, client.status());
-  v1::ListKernelsRequest request;
-  request.set_operator_family(family);
-  request.set_device_class(device_class);
-  request.set_limit(limit);
-  return Finish<v1::ListKernelsReply>(context, (*client)->ListKernels(request), BankText);
 }
 
 int RunInjectIdea(Context& context, const InjectIdeaOptions& options) {

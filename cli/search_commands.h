@@ -15,6 +15,9 @@ namespace warpsmith::cli {
 
 // --coordinator; else WARPSMITH_COORDINATOR; else the cluster of the data directory. Unavailable says how to get one.
 absl::StatusOr<std::string> CoordinatorAddress(const Context& context);
+// Who gives the command.
+std::string UserName();
+
 // The same without the data directory; empty: none was given.
 std::string GivenCoordinatorAddress(const Context& context);
 
@@ -51,7 +54,6 @@ int RunTree(Context& context, const std::string& search_id);
 int RunExplain(Context& context, const std::string& search_id);
 int RunCancel(Context& context, const std::string& search_id);
 int RunShow(Context& context, const ShowOptions& options);
-int RunBankList(Context& context, const std::string& family, const std::string& device_class, int limit);
 int RunInjectIdea(Context& context, const InjectIdeaOptions& options);
 int RunInjectKernel(Context& context, const std::string& search_id, const std::string& file, const std::string& title);
 int RunStatus(Context& context);

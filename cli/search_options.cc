@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/text.h"
+#include "coordinator/search/settings.h"
 
 namespace warpsmith::cli {
 namespace {
@@ -56,8 +57,9 @@ void AddSearchOptions(CLI::App* command, SearchOptions* search) {
   command
       ->add_option_function<std::string>(
           "--strategy", [settings](const std::string& name) { settings->set_strategy(name); },
-          "branching (default) or sequential")
-      ->check(Quiet(CLI::IsMember({"branching", "sequential"})));
+          "branching (default: rounds of several ideas, the best lead on), sequential (one kernel, revised again and "
+          "again), best_of_n (independent attempts) or evolve (islands)")
+      ->check(Quiet(CLI::IsMember(search::StrategyNames())));
   Setting<int32_t>(command, settings, "--rounds", &S::set_rounds, 1, 1000, "default 5");
   Setting<int32_t>(command, settings, "--parents", &S::set_parents, 1, 64, "a round; default from the preset");
   Setting<int32_t>(command, settings, "--ideas", &S::set_ideas, 1, 64, "a parent; default from the preset");
@@ -65,11 +67,17 @@ void AddSearchOptions(CLI::App* command, SearchOptions* search) {
                    "an idea; default from the preset");
   Setting<int32_t>(command, settings, "--repairs", &S::set_repairs, -1, 10,
                    "of a failed kernel; default 2, -1 for none");
+  Setting<int32_t>(command, settings, "--islands", &S::set_islands, 1, 64,
+                   "of strategy evolve; default as many as parents, from 2 to 8");
+  Setting<int32_t>(command, settings, "--migration-rounds", &S::set_migration_rounds, -1, 1000,
+                   "of strategy evolve: the best move on after so many; default 2, -1 for never");
   Setting<double>(command, settings, "--max-usd", &S::set_max_usd, 0, 1e9, "spend on models; 0: no limit");
   Setting<int64_t>(command, settings, "--max-tokens", &S::set_max_tokens, 0, INT64_MAX, "in and out; 0: no limit");
   Setting<double>(command, settings, "--max-gpu-hours", &S::set_max_gpu_hours, 0, 1e9, "0: no limit");
   Setting<int32_t>(command, settings, "--stop-after", &S::set_stop_after_rounds_without_gain, 0, 1000,
                    "rounds without gain; 0: never");
+  Setting<double>(command, settings, "--stop-at-roofline", &S::set_stop_at_roofline_share, 0, 1,
+                  "share of what the device allows at which a kernel is good enough; default 0.95, 0: never");
   Setting<double>(command, settings, "--round-deadline", &S::set_round_deadline_seconds, 1, 604800,
                   "seconds; default 1800");
   Setting<int64_t>(command, settings, "--seed", &S::set_seed, INT64_MIN, INT64_MAX, "of draws; default 0");

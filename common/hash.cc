@@ -1,5 +1,6 @@
 #include "common/hash.h"
 
+#include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 
@@ -32,6 +33,36 @@ std::array<unsigned char, SHA256_DIGEST_LENGTH> Digest(std::string_view data) {
 std::string Sha256Hex(std::string_view data) {
   auto digest = Digest(data);
   return Hex(digest.data(), digest.size());
+}
+
+struct Sha256Stream::State {
+  State() : context(EVP_MD_CTX_new()) {
+    if (context == nullptr) std::abort();
+  }
+  ~State() { EVP_MD_CTX_free(context); }
+  EVP_MD_CTX* const context;
+};
+
+Sha256Stream::Sha256Stream() : state_(std::make_unique<State>()) {
+  static EVP_MD* const kind = EVP_MD_fetch(nullptr, "SHA256", nullptr);  // looked up once
+  if (EVP_DigestInit_ex(state_->context, kind, nullptr) != 1) std::abort();
+}
+Sha256Stream::Sha256Stream(const Sha256Stream& other) : state_(std::make_unique<State>()) { *this = other; }
+Sha256Stream& Sha256Stream::operator=(const Sha256Stream& other) {
+  if (this != &other && EVP_MD_CTX_copy_ex(state_->context, other.state_->context) != 1) std::abort();
+  return *this;
+}
+Sha256Stream::~Sha256Stream() = default;
+
+void Sha256Stream::Add(std::string_view data) {
+  if (EVP_DigestUpdate(state_->context, data.data(), data.size()) != 1) std::abort();
+}
+
+std::string Sha256Stream::Hex() const {
+  const Sha256Stream whole(*this);
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
+  if (EVP_DigestFinal_ex(whole.state_->context, digest.data(), nullptr) != 1) std::abort();
+  return warpsmith::Hex(digest.data(), digest.size());
 }
 
 uint64_t Sha256Prefix(std::string_view data) {

@@ -12,9 +12,17 @@
 #include "common/grpc_channel.h"
 #include "common/hash.h"
 #include "common/version.h"
+#include "coordinator/api/administration_service.h"
+#include "coordinator/api/audit_database.h"
+#include "coordinator/api/audit_interceptor.h"
+#include "coordinator/api/audit_service.h"
+#include "coordinator/api/bank_service.h"
+#include "coordinator/api/batch_service.h"
 #include "coordinator/api/operator_service.h"
 #include "coordinator/api/rate_sharing_service.h"
+#include "coordinator/api/recording_service.h"
 #include "coordinator/api/worker_service.h"
+#include "coordinator/batch/batch_scheduler.h"
 #include "coordinator/engine/change_bus.h"
 #include "coordinator/engine/grpc_gateway_client.h"
 #include "coordinator/engine/model_runner.h"
@@ -40,17 +48,25 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
   RunningCoordinator(const CoordinatorOptions& options, store::SqlLibrary library)
       : options_(options),
         boot_id_(RandomHex(8)),
-        database_(options.database, std::move(library), options.database_connections, clock_),
+        database_(options.database, std::move(library), options.database_connections, clock_,
+                  options.statement_timeout_seconds),
         queue_(options.queue),
-        gateway_(engine::ConnectToGateway(options.gateway)),
+        gateway_(engine::ConnectToGateway(options.gateway, options.security)),
         engine_(database_, queue_, options.engine, *this, clock_),
         results_(database_, queue_, engine_.executor(), *this, clock_),
         models_(database_, queue_, *gateway_, results_, options.engine, *this, clock_, boot_id_),
-        hub_(database_, queue_, results_, *this, clock_, [this] { return models_.RenewLeases(); }) {}
+        hub_(database_, queue_, results_, *this, clock_, [this] { return models_.RenewLeases(); }),
+        janitor_(database_, options.operations, clock_, [this](bool held) {
+          queue_.HoldNewWork(held);
+          if (!held) TasksAdded();
+        }) {}
 
   ~RunningCoordinator() override { Stop(); }
 
   absl::Status Begin() {
+    WARPSMITH_ASSIGN_OR_RETURN(ServerOptions server_options, ServerOptionsFrom(options_.security));
+    WARPSMITH_RETURN_IF_ERROR(CheckListener(options_.listen, server_options));
+    WARPSMITH_RETURN_IF_ERROR(CheckConnection(options_.gateway, options_.security));
     WARPSMITH_ASSIGN_OR_RETURN(leadership_,
                                store::Leadership::Acquire(options_.database, Holder(options_.listen),
                                                           FromSeconds(options_.election_patience_seconds)));
@@ -70,16 +86,31 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
     });
     if (!freed.ok()) return freed;
 
-    worker_service_ = api::MakeWorkerService(hub_, database_);
-    operator_service_ = api::MakeOperatorService({database_, queue_, engine_.executor(), *gateway_, *this, changes_,
+    worker_service_ = api::MakeWorkerService(hub_, database_, server_options.access);
+    operator_service_ = api::MakeOperatorService({audited_, queue_, engine_.executor(), *gateway_, *this, changes_,
                                                   clock_, options_.engine, schema_version, term, clock_.WallMicros()});
     rate_sharing_service_ = api::MakeRateSharingService(rate_sharing_);
-    WARPSMITH_ASSIGN_OR_RETURN(server_, StartServer(options_.listen, {worker_service_.get(), operator_service_.get(),
-                                                                      rate_sharing_service_.get()}));
+    administration_service_ =
+        api::MakeAdministrationService({audited_, janitor_, *this, [this](const std::string& worker_id, bool wanted) {
+                                          hub_.WantDraining(worker_id, wanted);
+                                        }});
+    batch_service_ = api::MakeBatchService({audited_, queue_, engine_.executor(), *this, clock_}, changes_);
+    recording_service_ = api::MakeRecordingService(database_);
+    bank_service_ = api::MakeBankService({audited_, queue_, *this, clock_, options_.engine});
+    audit_service_ = api::MakeAuditService(database_);
+    server_options.interceptors.push_back(api::MakeAuditInterceptors(audited_, server_options.access));
+    WARPSMITH_ASSIGN_OR_RETURN(
+        server_, StartServer(options_.listen,
+                             {audit_service_.get(), batch_service_.get(), worker_service_.get(),
+                              operator_service_.get(), rate_sharing_service_.get(), recording_service_.get(),
+                              bank_service_.get(), administration_service_.get()},
+                             std::move(server_options)));
     started_ = true;
     hub_.Start();
     models_.Start();
     engine_.Start();
+    batches_.Start();
+    janitor_.Start();
     spdlog::info("coordinator {} leads in term {}, schema {}, listening on {}{}", kVersion, term, schema_version,
                  options_.listen, server_.port != 0 ? fmt::format(" (port {})", server_.port) : "");
     return absl::OkStatus();
@@ -94,6 +125,8 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
     // Watches and streams end first, so that the server has nothing to wait for; then the work in hand.
     if (auto* health = server_.server->GetHealthCheckService()) health->SetServingStatus(false);
     changes_.Close();
+    janitor_.Stop();
+    batches_.Stop();
     hub_.Stop();
     models_.Stop();
     engine_.Stop();
@@ -105,11 +138,13 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
  private:
   void SearchChanged(const std::string& search_id) override {
     engine_.MarkChanged(search_id);
+    batches_.Wake();
     changes_.Notify(search_id);
   }
   void TasksAdded() override {
     hub_.Wake();
     models_.Wake();
+    batches_.Wake();
   }
   void TasksCancelled(const std::vector<queue::CancelledTask>& tasks) override {
     hub_.Cancel(tasks);
@@ -122,16 +157,24 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
   store::PostgresDatabase database_;
   queue::PostgresTaskQueue queue_;
   engine::ChangeBus changes_;
+  api::AuditDatabase audited_{database_};  // what operators' services write to
   const std::unique_ptr<engine::GatewayClient> gateway_;
   engine::SearchEngine engine_;
   engine::ResultRecorder results_;
   engine::ModelRunner models_;
   engine::WorkerHub hub_;
+  batch::BatchScheduler batches_{{database_, queue_, engine_.executor(), *this, clock_}};
+  operations::Janitor janitor_;
   std::unique_ptr<store::Leadership> leadership_;
   std::unique_ptr<grpc::Service> worker_service_;
   std::unique_ptr<grpc::Service> operator_service_;
   engine::RateSharing rate_sharing_{clock_};
   std::unique_ptr<grpc::Service> rate_sharing_service_;
+  std::unique_ptr<grpc::Service> audit_service_;
+  std::unique_ptr<grpc::Service> batch_service_;
+  std::unique_ptr<grpc::Service> recording_service_;
+  std::unique_ptr<grpc::Service> bank_service_;
+  std::unique_ptr<grpc::Service> administration_service_;
   RunningServer server_;
   bool started_ = false;
 };
@@ -145,6 +188,9 @@ absl::StatusOr<std::unique_ptr<Coordinator>> Coordinator::Start(const Coordinato
   }
   if (!(options.engine.max_usd_per_day >= 0 && options.engine.max_usd_per_day <= 1e9)) {
     return InvalidArgument("--max-usd-per-day must lie between 0 (no limit) and 1000000000");
+  }
+  if (!(options.statement_timeout_seconds >= 1 && options.statement_timeout_seconds <= 86400)) {
+    return InvalidArgument("--statement-timeout-seconds must lie between 1 and 86400");
   }
   if (options.queue.lease_seconds < 0.1 || options.queue.lease_seconds > 3600) {
     return InvalidArgument("--lease-seconds must lie between 0.1 and 3600");

@@ -7,8 +7,10 @@
 #include <memory>
 #include <string>
 
+#include "common/security_settings.h"
 #include "common/status.h"
 #include "coordinator/engine/settings.h"
+#include "coordinator/operations/janitor.h"
 #include "coordinator/queue/task_queue.h"
 
 namespace warpsmith {
@@ -18,10 +20,13 @@ struct CoordinatorOptions {
   std::string database;                   // libpq's conninfo or URL
   std::string gateway = "127.0.0.1:7701";
   int database_connections = 12;
-  double election_patience_seconds = 3;  // how long to wait for a predecessor's lock to go away
-  double stop_seconds = 5;               // for open calls at shutdown
+  double statement_timeout_seconds = 60;          // the server ends a statement of ours that takes longer
+  SecuritySettings security = ProcessSecurity();  // of the listener and of the connection to the gateway
+  double election_patience_seconds = 3;           // how long to wait for a predecessor's lock to go away
+  double stop_seconds = 5;                        // for open calls at shutdown
   queue::QueueSettings queue;
   engine::EngineSettings engine;
+  operations::OperationsSettings operations;
   // Called once, from another thread, when another coordinator leads: this one must end.
   std::function<void(const std::string&)> on_lost;
 };

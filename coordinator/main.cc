@@ -10,6 +10,7 @@
 
 #include "common/file.h"
 #include "common/log.h"
+#include "common/security_options.h"
 #include "common/shutdown.h"
 #include "common/version.h"
 #include "coordinator/coordinator.h"
@@ -22,7 +23,9 @@ constexpr char kExample[] =
     "    --gateway 127.0.0.1:7701";
 
 void AddOptions(CLI::App& app, warpsmith::CoordinatorOptions* options, std::string* port_file, double* grace) {
-  app.add_option("--listen", options->listen, "host:port (port 0: any free one) or unix:PATH")->capture_default_str();
+  app.add_option("--listen", options->listen,
+                 "host:port (port 0: any free one) or unix:PATH; TLS and tokens are needed off this machine's loopback")
+      ->capture_default_str();
   app.add_option("--port-file", *port_file, "write the bound port to this file once the coordinator serves");
   app.add_option("--database", options->database, "PostgreSQL URL or conninfo; keep passwords in ~/.pgpass, not here")
       ->envname("WARPSMITH_DATABASE");
@@ -32,12 +35,16 @@ void AddOptions(CLI::App& app, warpsmith::CoordinatorOptions* options, std::stri
   app.add_option("--database-connections", options->database_connections, "connections to keep at most")
       ->capture_default_str()
       ->check(CLI::Range(2, 200));
+  app.add_option("--statement-timeout-seconds", options->statement_timeout_seconds,
+                 "the database ends a statement of the coordinator's that takes longer")
+      ->capture_default_str()
+      ->check(CLI::Range(1.0, 86400.0));
   app.add_option("--lease-seconds", options->queue.lease_seconds, "a worker silent for so long is taken for dead")
       ->capture_default_str()
       ->envname("WARPSMITH_LEASE_SECONDS")
       ->check(CLI::Range(0.1, 3600.0));
   app.add_option("--max-worker-deaths", options->queue.max_worker_deaths,
-                 "a task that killed so many workers is quarantined")
+                 "a task that killed so many different workers, or one twice as often, is quarantined")
       ->capture_default_str()
       ->check(CLI::Range(1, 100));
   app.add_option("--election-patience-seconds", options->election_patience_seconds,
@@ -60,9 +67,42 @@ void AddOptions(CLI::App& app, warpsmith::CoordinatorOptions* options, std::stri
       ->capture_default_str()
       ->envname("WARPSMITH_MAX_USD_PER_DAY")
       ->check(CLI::Range(0.0, 1e9));
+  app.add_option("--max-searches-per-owner", options->engine.max_searches_per_owner,
+                 "an owner's searches under way at once, over all batches; others wait; 0: no limit")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1000000));
   app.add_option("--stop-seconds", *grace, "leave at the latest so long after SIGTERM")
       ->capture_default_str()
       ->check(CLI::Range(1.0, 600.0));
+}
+
+void AddOperationsOptions(CLI::App& app, warpsmith::operations::OperationsSettings* settings) {
+  const auto days = [&app](const char* name, double* value, const char* what) {
+    app.add_option(name, *value, std::string(what) + ", so many days after its search's end; 0: for ever")
+        ->capture_default_str()
+        ->check(CLI::Range(0.0, 36500.0));
+  };
+  days("--retain-finished-tasks-days", &settings->retention.finished_task_days, "keep a finished task's row");
+  days("--retain-evaluation-bodies-days", &settings->retention.evaluation_body_days,
+       "keep samples and profile of a kernel that is neither its search's best nor in the bank");
+  days("--retain-raw-replies-days", &settings->retention.raw_reply_days, "keep a model's reply as it came");
+  days("--retain-events-days", &settings->retention.event_days, "keep progress lines");
+  app.add_option("--retain-blobs-days", settings->retention.blob_days,
+                 "keep a blob that nothing refers to so long after it was last put in; 0: for ever")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 36500.0));
+  const auto gibibytes = [&app](const char* name, int64_t* bytes, const char* what) {
+    app.add_option_function<double>(
+           name, [bytes](double gib) { *bytes = static_cast<int64_t>(gib * 1073741824.0); }, what)
+        ->check(CLI::Range(0.0, 1e9));
+  };
+  gibibytes(
+      "--min-free-gib", &settings->disk.min_free_bytes,
+      "with less free space on the database's disk, new searches and calls to models wait; default 1; 0: no alarm");
+  gibibytes("--max-database-gib", &settings->disk.max_database_bytes,
+            "with a larger database, new searches and calls to models wait; default 0: no limit");
+  app.add_option("--database-disk", settings->disk.path,
+                 "a folder on the database's disk; default its own folder, where that is on this machine");
 }
 
 }  // namespace
@@ -75,6 +115,8 @@ int main(int argc, char** argv) {
   app.footer(kExample);
   app.set_version_flag("--version", std::string(warpsmith::kVersion));
   AddOptions(app, &options, &port_file, &grace);
+  warpsmith::AddServerSecurityOptions(app, &options.security);
+  AddOperationsOptions(app, &options.operations);
   CLI11_PARSE(app, argc, argv);
 
   warpsmith::InitLogging("warpsmith-coordinator");

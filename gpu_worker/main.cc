@@ -11,8 +11,10 @@
 
 #include "common/clock.h"
 #include "common/file.h"
+#include "common/grpc_channel.h"
 #include "common/hash.h"
 #include "common/log.h"
+#include "common/security_options.h"
 #include "common/shutdown.h"
 #include "common/version.h"
 #include "gpu_worker/evaluate/local_evaluator.h"
@@ -33,6 +35,7 @@ struct Flags {
   std::string device = "auto";
   int slots = 2;
   double drain_seconds = 60;
+  SecuritySettings security;
 };
 
 std::string HostName() {
@@ -150,6 +153,11 @@ int Supervise(const Flags& flags, const std::vector<cuda::GpuDevice>& gpus, cuda
                         std::to_string(flags.slots),
                         "--drain-seconds",
                         fmt::format("{}", flags.drain_seconds)};
+    for (const auto& [flag, file] :
+         {std::pair("--tls-ca", flags.security.tls.ca), std::pair("--tls-certificate", flags.security.tls.certificate),
+          std::pair("--tls-key", flags.security.tls.key), std::pair("--token-file", flags.security.token_file)}) {
+      if (!file.empty()) worker.arguments.insert(worker.arguments.end(), {flag, file});
+    }
     options.workers.push_back(std::move(worker));
   }
   spdlog::info("supervising {} workers, one a GPU", gpus.size());
@@ -160,6 +168,11 @@ int Supervise(const Flags& flags, const std::vector<cuda::GpuDevice>& gpus, cuda
 }
 
 int Run(Flags flags) {
+  SetProcessSecurity(flags.security);
+  if (const absl::Status status = CheckConnection(flags.coordinator, flags.security); !status.ok()) {
+    spdlog::error("{}", Message(status));
+    return 1;
+  }
   if (!flags.gpus.empty() && flags.device != "auto") {
     spdlog::error("--gpus and --device exclude each other; leave one out");
     return 1;
@@ -196,7 +209,7 @@ int main(int argc, char** argv) {
       ->envname("WARPSMITH_COORDINATOR");
   app.add_option("--worker-id", flags.worker_id,
                  "stable across restarts; by default this host's name and the GPU's number, which several GPUs get "
-                 "behind whatever is given here");
+                 "behind whatever is given here; with tokens in use it begins with the token's name");
   app.add_option("--data-dir", flags.data_dir, "for the result spool and the compiler's cache")->required();
   app.add_option("--gpus", flags.gpus,
                  "all, none (the emulated device), or numbers such as 0,2 as nvidia-smi counts them: one worker "
@@ -205,6 +218,7 @@ int main(int argc, char** argv) {
   app.add_option("--slots", flags.slots, "assignments in hand: one on the device while others compile")
       ->check(CLI::Range(1, 16));
   app.add_option("--drain-seconds", flags.drain_seconds, "how long a stop waits for what runs");
+  warpsmith::AddClientSecurityOptions(app, &flags.security);
   app.set_version_flag("--version", warpsmith::kVersion);
   CLI11_PARSE(app, argc, argv);
   warpsmith::InitLogging("worker");

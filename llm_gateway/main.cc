@@ -1,3 +1,5 @@
+#include <malloc.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
@@ -7,6 +9,7 @@
 #include "common/file.h"
 #include "common/grpc_channel.h"
 #include "common/log.h"
+#include "common/security_options.h"
 #include "common/shutdown.h"
 #include "common/version.h"
 #include "llm_gateway/http/curl_transport.h"
@@ -71,9 +74,13 @@ struct Flags {
   std::string data_dir;
   std::string coordinator;
   double drain_seconds = 4;
+  SecuritySettings security;
 };
 
 absl::Status Serve(const Flags& flags) {
+  SetProcessSecurity(flags.security);
+  WARPSMITH_ASSIGN_OR_RETURN(ServerOptions server_options, ServerOptionsFrom(flags.security));
+  if (!flags.coordinator.empty()) WARPSMITH_RETURN_IF_ERROR(CheckConnection(flags.coordinator, flags.security));
   GatewayConfig config = DefaultConfig();
   if (!flags.config.empty()) {
     WARPSMITH_ASSIGN_OR_RETURN(config, LoadConfig(flags.config));
@@ -85,7 +92,7 @@ absl::Status Serve(const Flags& flags) {
   GrpcGatewayService service(*parts.gateway, *parts.checker, *parts.estimator, *parts.pool);
   std::unique_ptr<RateSharer> sharer;
   if (!flags.coordinator.empty()) sharer = std::make_unique<RateSharer>(flags.coordinator, *parts.models);
-  WARPSMITH_ASSIGN_OR_RETURN(RunningServer running, StartServer(flags.listen, {&service}));
+  WARPSMITH_ASSIGN_OR_RETURN(RunningServer running, StartServer(flags.listen, {&service}, std::move(server_options)));
   if (!flags.port_file.empty()) {
     WARPSMITH_RETURN_IF_ERROR(WriteFileAtomically(flags.port_file, std::to_string(running.port) + "\n"));
   }
@@ -113,7 +120,9 @@ int main(int argc, char** argv) {
   warpsmith::gateway::Flags flags;
   CLI::App app{"Turns \"propose ideas\", \"implement this idea\" and \"repair this\" into calls to language models."};
   app.name("warpsmith-gateway");
-  app.add_option("--listen", flags.listen, "host:port or unix:/path; port 0 lets the system choose")
+  app.add_option("--listen", flags.listen,
+                 "host:port or unix:/path; port 0 lets the system choose; TLS and tokens are needed off this machine's "
+                 "loopback")
       ->capture_default_str();
   app.add_option("--port-file", flags.port_file, "written with the port once it listens");
   app.add_option("--config", flags.config, "gateway.yaml: the models and how to reach them");
@@ -124,9 +133,12 @@ int main(int argc, char** argv) {
   app.add_option("--drain-seconds", flags.drain_seconds, "for calls under way to end after SIGTERM")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 86400.0));
+  warpsmith::AddServerSecurityOptions(app, &flags.security);
   app.set_version_flag("--version", warpsmith::kVersion);
   app.footer(warpsmith::gateway::kFooter);
   CLI11_PARSE(app, argc, argv);
+  // One thread does nearly all the work; more arenas would only hold what the others have given back.
+  mallopt(M_ARENA_MAX, 2);
   warpsmith::BlockSignals();
   warpsmith::InitLogging("warpsmith-gateway");
   absl::Status status = warpsmith::gateway::Serve(flags);

@@ -45,6 +45,16 @@ bool LooksSecret(std::string name) {
   return false;
 }
 
+std::map<std::string, std::string> Environment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const size_t end = text.find('=');
+    if (end != std::string::npos) variables[text.substr(0, end)] = text.substr(end + 1);
+  }
+  return variables;
+}
+
 // Workers first: they lose their coordinator last.
 int StopRank(const std::string& name) {
   if (name.rfind("worker", 0) == 0) return 0;
@@ -66,13 +76,8 @@ int CountGpus() {
 }
 
 std::map<std::string, std::string> EnvironmentWithoutSecrets() {
-  std::map<std::string, std::string> kept;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const size_t end = text.find('=');
-    if (end == std::string::npos || LooksSecret(text.substr(0, end))) continue;
-    kept[text.substr(0, end)] = text.substr(end + 1);
-  }
+  std::map<std::string, std::string> kept = Environment();
+  std::erase_if(kept, [](const auto& variable) { return LooksSecret(variable.first); });
   return kept;
 }
 
@@ -102,7 +107,13 @@ absl::Status Cluster::StartAll() {
     options.records = directory_.run_folder();
     options.child.arguments = std::move(arguments);
     options.child.arguments.insert(options.child.arguments.begin(), file->string());
-    if (name != "gateway") options.child.environment = EnvironmentWithoutSecrets();
+    options.child.environment = name == "gateway" ? Environment() : EnvironmentWithoutSecrets();
+    // Their sockets are files of this folder, which need neither certificates nor tokens; those of another cluster
+    // would be asked for here.
+    for (const char* variable : {"WARPSMITH_TLS_CERTIFICATE", "WARPSMITH_TLS_KEY", "WARPSMITH_TLS_CA",
+                                 "WARPSMITH_TLS_CLIENT_CA", "WARPSMITH_TOKENS", "WARPSMITH_TOKEN_FILE"}) {
+      options.child.environment->erase(variable);
+    }
     options.child.working_directory = directory_.path().string();
     options.stays = options_.stays;
     programs_[name] = std::move(options);

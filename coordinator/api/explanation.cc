@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "common/protocol_names.h"
+#include "coordinator/api/explanation_placement.h"
 #include "coordinator/api/search_view.h"
 #include "coordinator/store/text.h"
 
@@ -25,18 +26,19 @@ std::string Remedy(const std::string& outcome) {
   return "`warpsmith show` on the example gives the whole verdict";
 }
 
-void AddFindings(const store::Row& funnel, v1::Explanation* explanation) {
+void AddFindings(const store::Row& funnel, const std::vector<std::string>& placement, v1::Explanation* explanation) {
   const auto say = [&](std::string sentence) { explanation->add_findings(std::move(sentence)); };
   const v1::Search& search = explanation->search();
   if (search.state() == v1::SEARCH_STATE_FAILED) say("The search failed: " + search.error());
-  if (explanation->oldest_waiting_seconds() > kLongWaitSeconds) {
+  for (const std::string& obstacle : placement) say(obstacle);
+  if (placement.empty() && explanation->oldest_waiting_seconds() > kLongWaitSeconds) {
     say(fmt::format(
         "{} tasks wait, the oldest for {:.0f} s: `warpsmith status` shows whether workers and the gateway are "
         "there.",
         explanation->tasks_waiting(), explanation->oldest_waiting_seconds()));
   }
   if (search.state() == v1::SEARCH_STATE_INTAKE) {
-    say("Intake has not ended: no worker has taken the problem in, or it is being timed.");
+    if (placement.empty()) say("Intake has not ended: no worker has taken the problem in, or it is being timed.");
     return;
   }
   if (search.problem().signature().degenerate()) {
@@ -84,7 +86,8 @@ void AddFindings(const store::Row& funnel, v1::Explanation* explanation) {
 
 }  // namespace
 
-absl::StatusOr<v1::Explanation> Explain(store::Transaction& transaction, const std::string& search_id) {
+absl::StatusOr<v1::Explanation> Explain(store::Transaction& transaction, const std::string& search_id,
+                                        const engine::EngineSettings& settings, const std::string& day) {
   v1::Explanation explanation;
   WARPSMITH_ASSIGN_OR_RETURN(*explanation.mutable_search(), ViewSearch(transaction, search_id, false));
   WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet funnels, transaction.Execute("search_funnel", {search_id}));
@@ -129,7 +132,13 @@ absl::StatusOr<v1::Explanation> Explain(store::Transaction& transaction, const s
   explanation.set_tasks_waiting(static_cast<int>(counts[0].Int("waiting")));
   explanation.set_oldest_waiting_seconds(counts[0].Double("oldest"));
 
-  AddFindings(funnel, &explanation);
+  WARPSMITH_ASSIGN_OR_RETURN(const store::SearchRecord record, store::GetSearch(transaction, search_id));
+  std::vector<std::string> placement;
+  if (record.state == v1::SEARCH_STATE_INTAKE || record.state == v1::SEARCH_STATE_RUNNING) {
+    WARPSMITH_ASSIGN_OR_RETURN(const PlacementView view, ReadPlacement(transaction, record, settings, day));
+    placement = PlacementFindings(view);
+  }
+  AddFindings(funnel, placement, &explanation);
   WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet waiting, transaction.Execute("task_last_error", {search_id}));
   for (const store::Row row : waiting) {
     explanation.add_findings(

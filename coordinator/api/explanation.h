@@ -5,12 +5,15 @@
 
 #include <string>
 
+#include "coordinator/engine/settings.h"
 #include "coordinator/store/database.h"
 #include "warpsmith/v1/operator.pb.h"
 
 namespace warpsmith::api {
 
-absl::StatusOr<v1::Explanation> Explain(store::Transaction& transaction, const std::string& search_id);
+// `day`: the UTC date, for its budget.
+absl::StatusOr<v1::Explanation> Explain(store::Transaction& transaction, const std::string& search_id,
+                                        const engine::EngineSettings& settings, const std::string& day);
 
 }  // namespace warpsmith::api
 

@@ -55,8 +55,9 @@ class OperatorServiceImpl final : public v1::OperatorService::Service {
         return InvalidArgument(
             "ListSearchesRequest.state must be empty or one of intake, running, done, cancelled, failed");
       }
-      WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows,
-                                 transaction.Execute("search_list", {request->state(), limit}));
+      WARPSMITH_ASSIGN_OR_RETURN(
+          const store::ResultSet rows,
+          transaction.Execute("search_list", {request->state(), limit, request->include_system()}));
       for (const store::Row row : rows) {
         WARPSMITH_ASSIGN_OR_RETURN(*reply->add_searches(), ViewSearch(transaction, row.Text("id"), false));
       }
@@ -140,9 +141,10 @@ class OperatorServiceImpl final : public v1::OperatorService::Service {
     return Read([&](store::Transaction& transaction) -> absl::Status {
       reply->Clear();
       WARPSMITH_ASSIGN_OR_RETURN(const int limit, Limit("ListKernelsRequest.limit", request->limit()));
-      WARPSMITH_ASSIGN_OR_RETURN(const std::vector<v1::BankKernel> kernels,
-                                 bank::List(transaction, store::CleanLine(request->operator_family()),
-                                            store::CleanLine(request->device_class()), limit));
+      WARPSMITH_ASSIGN_OR_RETURN(
+          const std::vector<v1::BankKernel> kernels,
+          bank::List(transaction, store::CleanLine(request->operator_family()), store::CleanLine(request->problem()),
+                     store::CleanLine(request->device_class()), limit));
       for (const v1::BankKernel& kernel : kernels) *reply->add_kernels() = kernel;
       return absl::OkStatus();
     });
@@ -151,7 +153,8 @@ class OperatorServiceImpl final : public v1::OperatorService::Service {
   grpc::Status Explain(grpc::ServerContext*, const v1::GetSearchRequest* request, v1::Explanation* reply) override {
     return Read([&](store::Transaction& transaction) -> absl::Status {
       WARPSMITH_ASSIGN_OR_RETURN(const std::string id, ResolveSearch(transaction, request->search_id()));
-      WARPSMITH_ASSIGN_OR_RETURN(*reply, api::Explain(transaction, id));
+      WARPSMITH_ASSIGN_OR_RETURN(
+          *reply, api::Explain(transaction, id, context_.settings, store::UtcDay(context_.clock.WallMicros())));
       return absl::OkStatus();
     });
   }

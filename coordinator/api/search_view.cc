@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "coordinator/api/audit_act.h"
 #include "coordinator/engine/narrator.h"
 #include "coordinator/store/blob_store.h"
 
@@ -67,7 +68,10 @@ v1::Idea InjectedIdea(const store::CandidateRecord& candidate) {
 }  // namespace
 
 absl::StatusOr<std::string> ResolveSearch(store::Transaction& transaction, const std::string& prefix) {
-  return Resolve(transaction, prefix, "search_by_prefix", "search_id", "warpsmith list");
+  WARPSMITH_ASSIGN_OR_RETURN(const std::string id,
+                             Resolve(transaction, prefix, "search_by_prefix", "search_id", "warpsmith list"));
+  NoteSearch(id);
+  return id;
 }
 absl::StatusOr<std::string> ResolveCandidate(store::Transaction& transaction, const std::string& prefix) {
   return Resolve(transaction, prefix, "candidate_by_prefix", "candidate_id", "warpsmith tree");
@@ -103,6 +107,11 @@ absl::StatusOr<v1::Search> ViewSearch(store::Transaction& transaction, const std
   search.set_batch_id(record.batch_id);
   search.set_submitted_by(record.submitted_by);
   search.set_emulated(record.emulated);
+  search.set_priority(record.priority);
+  search.set_paused(record.paused);
+  search.set_admitted(record.admitted);
+  search.set_granted_rounds(record.granted_rounds);
+  search.set_stop_reason(record.stop_reason);
   return search;
 }
 

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <deque>
 #include <mutex>
+#include <vector>
 
+#include "common/grpc_access.h"
 #include "common/grpc_status.h"
+#include "coordinator/api/worker_gate.h"
 #include "coordinator/store/blob_store.h"
 #include "coordinator/store/text.h"
 #include "warpsmith/v1/worker.grpc.pb.h"
@@ -16,30 +19,38 @@ namespace {
 
 constexpr size_t kOutboundBytes = 64u << 20;
 constexpr size_t kChunkBytes = 1u << 20;
+constexpr size_t kSha256Digits = 64;
 
 // One read and one write at a time; Finish exactly once, with no write under way; gone after OnDone.
 class SessionReactor final : public grpc::ServerBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage>,
                              public engine::WorkerConnection,
                              public std::enable_shared_from_this<SessionReactor> {
  public:
-  explicit SessionReactor(engine::WorkerHub& hub) : hub_(hub) {}
+  SessionReactor(engine::WorkerHub& hub, SessionLimits& limits, WorkerGate gate, std::string token_name)
+      : hub_(hub), limits_(limits), gate_(std::move(gate)), token_name_(std::move(token_name)) {}
 
   void Begin() {
     self_ = shared_from_this();
+    const absl::Status entered = limits_.Enter(token_name_);
+    entered_ = entered.ok();
+    if (!entered_) {
+      std::lock_guard lock(mutex_);
+      CloseLocked(ToGrpc(entered));
+      return;
+    }
     session_ = hub_.Open(self_);
     StartRead(&incoming_);
   }
 
   void Send(v1::CoordinatorMessage message) override {
     std::lock_guard lock(mutex_);
-    if (closing_) return;
-    queued_bytes_ += message.ByteSizeLong();
-    outbound_.push_back(std::move(message));
-    if (queued_bytes_ > kOutboundBytes) {
-      CloseLocked(
-          grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "the worker does not read its messages; connect again"));
-      return;
-    }
+    PutLocked(std::move(message));
+    WriteNextLocked();
+  }
+
+  void SendAll(std::vector<v1::CoordinatorMessage> messages) override {
+    std::lock_guard lock(mutex_);
+    for (v1::CoordinatorMessage& message : messages) PutLocked(std::move(message));
     WriteNextLocked();
   }
 
@@ -52,6 +63,11 @@ class SessionReactor final : public grpc::ServerBidiReactor<v1::WorkerMessage, v
     if (!ok) {
       std::lock_guard lock(mutex_);
       CloseLocked(grpc::Status::OK);
+      return;
+    }
+    if (const absl::Status allowed = gate_.Check(&incoming_); !allowed.ok()) {
+      std::lock_guard lock(mutex_);
+      CloseLocked(ToGrpc(allowed));
       return;
     }
     hub_.Receive(session_, std::move(incoming_));
@@ -83,15 +99,29 @@ class SessionReactor final : public grpc::ServerBidiReactor<v1::WorkerMessage, v
   }
 
   void OnDone() override {
-    hub_.Closed(session_);
+    if (entered_) {
+      hub_.Closed(session_);
+      limits_.Leave(token_name_);
+    }
     self_.reset();
   }
 
  private:
+  void PutLocked(v1::CoordinatorMessage message) {
+    if (closing_) return;
+    queued_bytes_ += message.ByteSizeLong();
+    outbound_.push_back(std::move(message));
+    if (queued_bytes_ <= kOutboundBytes) return;
+    CloseLocked(
+        grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "the worker does not read its messages; connect again"));
+  }
   void WriteNextLocked() {
-    if (writing_ || outbound_.empty()) return;
+    if (writing_ || closing_ || outbound_.empty()) return;
     writing_ = true;
-    StartWrite(&outbound_.front());
+    // What more is to be written follows at once: let them share a packet.
+    grpc::WriteOptions options;
+    if (outbound_.size() > 1) options.set_buffer_hint();
+    StartWrite(&outbound_.front(), options);
   }
   void CloseLocked(const grpc::Status& status) {
     if (closing_) return;
@@ -106,6 +136,10 @@ class SessionReactor final : public grpc::ServerBidiReactor<v1::WorkerMessage, v
   }
 
   engine::WorkerHub& hub_;
+  SessionLimits& limits_;
+  WorkerGate gate_;  // the reads'
+  const std::string token_name_;
+  bool entered_ = false;
   uint64_t session_ = 0;
   v1::WorkerMessage incoming_;
   std::shared_ptr<SessionReactor> self_;
@@ -121,11 +155,13 @@ class SessionReactor final : public grpc::ServerBidiReactor<v1::WorkerMessage, v
 
 class WorkerServiceImpl final : public v1::WorkerService::WithCallbackMethod_Session<v1::WorkerService::Service> {
  public:
-  WorkerServiceImpl(engine::WorkerHub& hub, store::Database& database) : hub_(hub), database_(database) {}
+  WorkerServiceImpl(engine::WorkerHub& hub, store::Database& database, std::shared_ptr<const AccessControl> access)
+      : hub_(hub), database_(database), access_(std::move(access)) {}
 
   grpc::ServerBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage>* Session(
-      grpc::CallbackServerContext* /*context*/) override {
-    auto reactor = std::make_shared<SessionReactor>(hub_);
+      grpc::CallbackServerContext* context) override {
+    auto reactor = std::make_shared<SessionReactor>(hub_, limits_, WorkerGate(access_, AuthorizationOf(*context)),
+                                                    access_ ? ActorOf(*context, access_.get()).name : std::string());
     reactor->Begin();
     return reactor.get();
   }
@@ -135,7 +171,14 @@ class WorkerServiceImpl final : public v1::WorkerService::WithCallbackMethod_Ses
     std::string data, expected;
     v1::BlobChunk chunk;
     while (reader->Read(&chunk)) {
+      if (!chunk.sha256().empty() && chunk.sha256().size() != kSha256Digits) {
+        return {grpc::StatusCode::INVALID_ARGUMENT, "BlobChunk.sha256 must be 64 hexadecimal digits"};
+      }
       if (!chunk.sha256().empty()) expected = chunk.sha256();
+      if (chunk.data().size() > kChunkBytes) {
+        return {grpc::StatusCode::INVALID_ARGUMENT,
+                fmt::format("BlobChunk.data has {} bytes; a chunk has at most {}", chunk.data().size(), kChunkBytes)};
+      }
       if (data.size() + chunk.data().size() > store::kMaxBlobBytes) {
         return {grpc::StatusCode::INVALID_ARGUMENT,
                 fmt::format("BlobChunk.data: a blob has at most {} bytes; cut it", store::kMaxBlobBytes)};
@@ -155,7 +198,7 @@ class WorkerServiceImpl final : public v1::WorkerService::WithCallbackMethod_Ses
 
   grpc::Status GetBlob(grpc::ServerContext* /*context*/, const v1::BlobRequest* request,
                        grpc::ServerWriter<v1::BlobChunk>* writer) override {
-    if (request->sha256().size() != 64) {
+    if (request->sha256().size() != kSha256Digits) {
       return {grpc::StatusCode::INVALID_ARGUMENT, "BlobRequest.sha256 must be 64 hexadecimal digits"};
     }
     std::string data;
@@ -178,12 +221,15 @@ class WorkerServiceImpl final : public v1::WorkerService::WithCallbackMethod_Ses
  private:
   engine::WorkerHub& hub_;
   store::Database& database_;
+  const std::shared_ptr<const AccessControl> access_;
+  SessionLimits limits_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeWorkerService(engine::WorkerHub& hub, store::Database& database) {
-  return std::make_unique<WorkerServiceImpl>(hub, database);
+std::unique_ptr<grpc::Service> MakeWorkerService(engine::WorkerHub& hub, store::Database& database,
+                                                 std::shared_ptr<const AccessControl> access) {
+  return std::make_unique<WorkerServiceImpl>(hub, database, std::move(access));
 }
 
 }  // namespace warpsmith::api

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "common/access.h"
 #include "coordinator/engine/worker_hub.h"
 #include "coordinator/store/database.h"
 
@@ -14,7 +15,9 @@ class Service;
 
 namespace warpsmith::api {
 
-std::unique_ptr<grpc::Service> MakeWorkerService(engine::WorkerHub& hub, store::Database& database);
+// `access` null: no tokens are in use; else a worker speaks only as the one that its token names.
+std::unique_ptr<grpc::Service> MakeWorkerService(engine::WorkerHub& hub, store::Database& database,
+                                                 std::shared_ptr<const AccessControl> access = nullptr);
 
 }  // namespace warpsmith::api
 

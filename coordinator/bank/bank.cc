@@ -1,85 +1,60 @@
 #include "coordinator/bank/bank.h"
 
-#include <map>
+#include <algorithm>
 
+#include "coordinator/bank/admission.h"
+#include "coordinator/bank/seeds.h"
+#include "coordinator/bank/verification.h"
 #include "coordinator/store/blob_store.h"
-#include "coordinator/store/text.h"
 
 namespace warpsmith::bank {
 namespace {
 
-absl::StatusOr<std::vector<v1::BankKernel>> ListOnly(store::Transaction& transaction,
-                                                     const std::string& operator_family,
-                                                     const std::string& device_class, bool emulated, int limit) {
-  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows,
-                             transaction.Execute("kernel_list", {operator_family, device_class, emulated, limit}));
-  std::vector<v1::BankKernel> kernels;
-  for (const store::Row row : rows) {
-    v1::BankKernel& kernel = kernels.emplace_back();
-    kernel.set_id(row.Text("id"));
-    kernel.set_candidate_id(row.Text("candidate_id"));
-    kernel.set_search_id(row.Text("search_id"));
-    kernel.set_problem_name(row.Text("problem_name"));
-    kernel.set_problem_id(row.Text("problem_id"));
-    kernel.set_operator_family(row.Text("operator_family"));
-    kernel.set_device_class(row.Text("device_class"));
-    kernel.set_median_ms(row.Double("median_ms"));
-    kernel.set_ratio_to_eager(row.Double("ratio_to_eager"));
-    kernel.set_precision_class(static_cast<v1::PrecisionClass>(row.Int("precision_class")));
-    kernel.set_idea_title(row.Text("idea_title"));
-    kernel.set_admitted_at_us(row.Int("admitted_us"));
-    kernel.set_emulated(row.Bool("emulated"));
-    kernel.set_source_sha256(row.Text("source_sha256"));
-  }
-  return kernels;
-}
+constexpr size_t kSeeds = 5;
 
 }  // namespace
 
-absl::StatusOr<int> Admit(store::Transaction& transaction, const store::SearchRecord& search) {
-  if (search.signature.degenerate()) return 0;
-  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet bests, transaction.Execute("round_bests", {search.id}));
-  std::map<std::string, std::string> chosen;  // candidate to idea title
-  for (const store::Row row : bests) chosen[row.Text("id")] = row.Text("title");
-  if (!search.best_candidate_id.empty()) chosen.emplace(search.best_candidate_id, "");
-  int admitted = 0;
-  for (auto& [id, title] : chosen) {
-    WARPSMITH_ASSIGN_OR_RETURN(const store::CandidateRecord candidate, store::GetCandidate(transaction, id));
-    if (candidate.outcome != v1::OUTCOME_OK) continue;
-    if (title.empty() && !candidate.idea_id.empty()) {
-      WARPSMITH_ASSIGN_OR_RETURN(const store::IdeaRecord idea, store::GetIdea(transaction, candidate.idea_id));
-      title = idea.idea.title();
-    }
-    WARPSMITH_RETURN_IF_ERROR(
-        transaction
-            .Execute("kernel_insert",
-                     {store::NewId(), id, search.id, search.problem_id, search.name,
-                      store::CleanLine(search.operator_family, 80), search.device_class, search.emulated,
-                      candidate.median_ms, candidate.ratio_to_eager, candidate.log_ratio,
-                      static_cast<int>(candidate.evaluation.reached()), store::CleanLine(title, 200),
-                      candidate.source_sha256, id == search.best_candidate_id})
-            .status());
-    ++admitted;
+absl::Status RefreshSeeds(store::Transaction& transaction, const std::string& search_id) {
+  WARPSMITH_ASSIGN_OR_RETURN(const store::SearchRecord search, store::GetSearch(transaction, search_id));
+  // "other" is no family: its kernels have nothing in common.
+  if (search.strategy == kVerifyStrategy || search.operator_family.empty() || search.operator_family == "other") {
+    return absl::OkStatus();
   }
-  return admitted;
+  const std::vector<int> accepted = AcceptedOf(search.settings);
+  WARPSMITH_ASSIGN_OR_RETURN(
+      const store::ResultSet rows,
+      transaction.Execute("kernel_neighbours", {search.operator_family, search.device_class, search.emulated,
+                                                search.problem_id, accepted.back(), search.settings.frozen_weights()}));
+  std::vector<Neighbour> neighbours;
+  for (const store::Row row : rows) {
+    Neighbour& neighbour = neighbours.emplace_back();
+    neighbour.kernel_id = row.Text("id");
+    neighbour.problem_id = row.Text("problem_id");
+    neighbour.signature.ParseFromString(row.Blob("signature"));
+    neighbour.log_ratio = row.Double("log_ratio");
+    neighbour.trusted = row.Text("state") == "trusted";
+  }
+  WARPSMITH_RETURN_IF_ERROR(transaction.Execute("search_seed_clear", {search_id}).status());
+  int position = 0;
+  for (const Neighbour& seed : ChooseSeeds(search.problem_id, search.signature, std::move(neighbours), kSeeds)) {
+    WARPSMITH_RETURN_IF_ERROR(
+        transaction.Execute("search_seed_insert", {search_id, position++, seed.kernel_id}).status());
+  }
+  return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<v1::BankKernel>> List(store::Transaction& transaction, const std::string& operator_family,
-                                                 const std::string& device_class, int limit) {
-  WARPSMITH_ASSIGN_OR_RETURN(std::vector<v1::BankKernel> kernels,
-                             ListOnly(transaction, operator_family, device_class, false, limit));
-  if (!kernels.empty()) return kernels;
-  return ListOnly(transaction, operator_family, device_class, true, limit);
+absl::StatusOr<std::vector<std::string>> Seeds(store::Transaction& transaction, const std::string& search_id) {
+  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows,
+                             transaction.Execute("search_seed_of", {search_id, static_cast<int>(kSeeds)}));
+  std::vector<std::string> seeds;
+  for (const store::Row row : rows) seeds.push_back(row.Text("candidate_id"));
+  return seeds;
 }
 
 absl::StatusOr<std::vector<v1::BankPattern>> Patterns(store::Transaction& transaction,
                                                       const store::SearchRecord& search, int limit) {
+  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows, transaction.Execute("search_seed_of", {search.id, limit}));
   std::vector<v1::BankPattern> patterns;
-  // "other" is no family: its kernels have nothing in common.
-  if (search.operator_family.empty() || search.operator_family == "other") return patterns;
-  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows,
-                             transaction.Execute("kernel_patterns", {search.operator_family, search.device_class,
-                                                                     search.emulated, search.problem_id, limit}));
   for (const store::Row row : rows) {
     v1::BankPattern& pattern = patterns.emplace_back();
     pattern.set_title(row.Text("idea_title"));
@@ -89,6 +64,22 @@ absl::StatusOr<std::vector<v1::BankPattern>> Patterns(store::Transaction& transa
     WARPSMITH_ASSIGN_OR_RETURN(*pattern.mutable_source(), store::GetBlob(transaction, row.Text("source_sha256")));
   }
   return patterns;
+}
+
+absl::StatusOr<Incumbent> FindIncumbent(store::Transaction& transaction, const store::SearchRecord& search,
+                                        const std::string& candidate_id) {
+  // A verification takes a kernel's own figures; it has no rival.
+  if (search.strategy == kVerifyStrategy) return Incumbent();
+  WARPSMITH_ASSIGN_OR_RETURN(
+      const store::ResultSet champion,
+      transaction.Execute("kernel_incumbent",
+                          {search.problem_id, search.device_class, search.emulated, AcceptedOf(search.settings).back(),
+                           search.settings.frozen_weights(), candidate_id}));
+  if (!champion.empty()) return Incumbent{champion[0].Text("source_sha256"), champion[0].Double("median_ms")};
+  if (search.best_candidate_id.empty() || search.best_candidate_id == candidate_id) return Incumbent();
+  WARPSMITH_ASSIGN_OR_RETURN(const store::CandidateRecord best,
+                             store::GetCandidate(transaction, search.best_candidate_id));
+  return Incumbent{best.source_sha256, search.best_ms};
 }
 
 }  // namespace warpsmith::bank

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "coordinator/bank/bank.h"
 #include "coordinator/store/records.h"
 
 namespace warpsmith::engine {
@@ -33,8 +34,14 @@ absl::StatusOr<v1::Assignment> MakeAssignment(store::Transaction& transaction, c
   evaluate->set_candidate_sha256(candidate.source_sha256);
   for (int accepted : search.settings.accepted()) evaluate->add_accepted(static_cast<v1::PrecisionClass>(accepted));
   if (evaluate->accepted().empty()) evaluate->add_accepted(v1::PRECISION_CLASS_FP32);
-  if (search.best_candidate_id != candidate.id) evaluate->set_incumbent_ms(search.best_ms);
   evaluate->set_stage(task.stage.empty() ? "measure" : task.stage);
+  if (evaluate->stage() == "confirm") {
+    WARPSMITH_ASSIGN_OR_RETURN(const bank::Incumbent incumbent, bank::FindIncumbent(transaction, search, candidate.id));
+    evaluate->set_incumbent_sha256(incumbent.source_sha256);
+    evaluate->set_incumbent_ms(incumbent.median_ms);
+  } else if (search.best_candidate_id != candidate.id) {
+    evaluate->set_incumbent_ms(search.best_ms);
+  }
   evaluate->set_seed(task.seed);
   evaluate->set_frozen_weights(search.settings.frozen_weights());
   return assignment;

@@ -85,6 +85,7 @@ absl::StatusOr<CallPlan> CallPlanner::Plan(store::Transaction& transaction, cons
   const std::string day = store::UtcDay(clock_.WallMicros());
   const store::BudgetLimits limits{search.settings.max_usd(), search.settings.max_tokens()};
   const bool propose = task.kind == queue::TaskKind::kPropose;
+  WARPSMITH_RETURN_IF_ERROR(store::ReleaseUnused(transaction, need.idempotency_key, task.id, task.epoch));
 
   std::vector<search::ModelArm> arms = search::ArmsOf(models, search.settings);
   const bool catalog = std::any_of(arms.begin(), arms.end(), [](const auto& arm) { return arm.catalog; });
@@ -143,7 +144,7 @@ absl::StatusOr<CallPlan> CallPlanner::Plan(store::Transaction& transaction, cons
     if (!before.empty()) {
       const auto same =
           std::find_if(arms.begin(), arms.end(), [&](const auto& arm) { return arm.Name() == before[0].Text("arm"); });
-      if (same != arms.end()) plan.arm = *same;
+      if (same != arms.end() && all.Holds(CostOf(*same, need.input_tokens))) plan.arm = *same;
     }
     if (!plan.arm) {
       std::erase_if(arms, [&](const auto& arm) { return !all.Holds(CostOf(arm, need.input_tokens)); });
@@ -185,7 +186,8 @@ absl::StatusOr<CallPlan> CallPlanner::Plan(store::Transaction& transaction, cons
   }
   plan.reservation = reservation.id;
   plan.calls = reservation.calls;
-  if (reservation.usd_limited) plan.max_usd = std::max(kSmallestUsd, reservation.usd);
+  // Each call's cost is rounded up to nanodollars: their sum must not come out above what was reserved.
+  if (reservation.usd_limited) plan.max_usd = std::max(kSmallestUsd, reservation.usd - kRounding);
   if (reservation.tokens_limited && cost.tokens > 0) plan.max_total_tokens = std::max<int64_t>(1, reservation.tokens);
   return plan;
 }

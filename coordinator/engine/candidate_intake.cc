@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/hash.h"
+#include "coordinator/engine/batch_share.h"
 #include "coordinator/store/blob_store.h"
 #include "coordinator/store/source_identity.h"
 #include "coordinator/store/text.h"
@@ -84,6 +85,9 @@ absl::Status PlaceCandidate(store::Transaction& transaction, queue::TaskQueue& q
         transaction.Execute("candidate_reuse_result", {source.id, elsewhere[0].Text("id")}).status());
     return transaction.Execute("search_refresh_best", {search.id}).status();
   }
+  // Where its batch has no GPU time to spare just now it stays queued: the strategy orders it when there is.
+  WARPSMITH_ASSIGN_OR_RETURN(const int room, GpuRoom(transaction, search.batch_id));
+  if (room == 0) return absl::OkStatus();
   return OrderEvaluation(transaction, queue, settings, search, source.id, source.round, "measure",
                          fmt::format("{}/measure/{}", search.id, source.id));
 }

@@ -4,6 +4,7 @@
 
 #include "common/hash.h"
 #include "common/protocol_names.h"
+#include "coordinator/bank/admission.h"
 #include "coordinator/bank/bank.h"
 #include "coordinator/engine/candidate_intake.h"
 #include "coordinator/engine/narrator.h"
@@ -30,6 +31,11 @@ absl::Status DecisionExecutor::PutTask(store::Transaction& transaction, const st
 
 absl::Status DecisionExecutor::OpenFirstRound(store::Transaction& transaction, const store::SearchRecord& record,
                                               int64_t now_us) const {
+  // What intake found out decides where evaluations fit.
+  WARPSMITH_ASSIGN_OR_RETURN(const store::SearchRecord accepted, store::GetSearch(transaction, record.id));
+  WARPSMITH_RETURN_IF_ERROR(
+      transaction.Execute("search_set_bytes_min", {record.id, accepted.signature.bytes_min()}).status());
+  WARPSMITH_RETURN_IF_ERROR(bank::RefreshSeeds(transaction, record.id));
   return transaction.Execute("round_open", {record.id, 1, static_cast<double>(now_us), record.eager_ms}).status();
 }
 
@@ -38,6 +44,7 @@ absl::Status DecisionExecutor::CloseRound(store::Transaction& transaction, const
   const double now = static_cast<double>(now_us);
   WARPSMITH_RETURN_IF_ERROR(transaction.Execute("round_close", {record.id, round, now}).status());
   WARPSMITH_RETURN_IF_ERROR(transaction.Execute("search_set_round", {record.id, round + 1}).status());
+  WARPSMITH_RETURN_IF_ERROR(bank::RefreshSeeds(transaction, record.id));
   // The record was read before this transaction's own changes of the best.
   WARPSMITH_ASSIGN_OR_RETURN(const store::SearchRecord now_record, store::GetSearch(transaction, record.id));
   const double best_before = now_record.best_ms > 0 ? now_record.best_ms : record.eager_ms;
@@ -62,6 +69,9 @@ absl::Status DecisionExecutor::Execute(store::Transaction& transaction, const st
           spec.parent_id = propose.parent_id;
           spec.round = propose.round;
           spec.wanted = propose.count;
+          spec.attempt = propose.island;
+          // Attempts that are told nothing of each other need not wait for each other.
+          if (record.strategy == "best_of_n") spec.stage = key;
           spec.deadline_seconds = settings_.propose_deadline_seconds;
           return PutTask(transaction, record, spec, key);
         },
@@ -103,7 +113,11 @@ absl::Status DecisionExecutor::Execute(store::Transaction& transaction, const st
           return CloseRound(transaction, record, close.round, now_us);
         },
         [&](const search::Finish& finish) -> absl::Status {
-          return End(transaction, record, v1::SEARCH_STATE_DONE, finish.reason, "", now_us, cancelled).status();
+          // One that its batch ends is shown its last round as closed; the batch knows why.
+          const bool stopped = finish.reason == "rounds" && !record.stop_reason.empty();
+          return End(transaction, record, v1::SEARCH_STATE_DONE, stopped ? record.stop_reason : finish.reason, "",
+                     now_us, cancelled)
+              .status();
         }};
     WARPSMITH_RETURN_IF_ERROR(Annotate(std::visit(carry_out, action), "action " + std::to_string(place)));
   }
@@ -122,7 +136,7 @@ absl::StatusOr<bool> DecisionExecutor::End(store::Transaction& transaction, cons
                              queue_.CancelSearch(transaction, record.id, "the search has ended"));
   cancelled->insert(cancelled->end(), tasks.begin(), tasks.end());
   WARPSMITH_ASSIGN_OR_RETURN(const store::SearchRecord final_record, store::GetSearch(transaction, record.id));
-  WARPSMITH_ASSIGN_OR_RETURN(const int admitted, bank::Admit(transaction, final_record));
+  WARPSMITH_ASSIGN_OR_RETURN(const bank::Harvest harvest, bank::CloseSearch(transaction, final_record));
   std::string line;
   if (state == v1::SEARCH_STATE_FAILED) {
     line = "failed: " + error;
@@ -130,7 +144,11 @@ absl::StatusOr<bool> DecisionExecutor::End(store::Transaction& transaction, cons
     line = fmt::format("{} ({})", SearchStateName(state), reason);
     line += final_record.best_ms > 0 ? ": best " + TimeText(final_record.best_ms, final_record.best_ratio)
                                      : ": no correct kernel was found";
-    if (admitted > 0) line += fmt::format("; {} kernels admitted to the bank", admitted);
+    if (harvest.admitted > 0) {
+      line += fmt::format("; {} kernels admitted to the bank", harvest.admitted);
+    } else if (harvest.kernels > 0) {
+      line += fmt::format("; {} kernels confirmed, which the bank had already", harvest.kernels);
+    }
   }
   WARPSMITH_RETURN_IF_ERROR(store::AddEvent(transaction, record.id, line));
   return true;

@@ -18,8 +18,11 @@ constexpr double kConnectSeconds = 3;
 
 class GrpcGatewayClient final : public GatewayClient {
  public:
-  explicit GrpcGatewayClient(const std::string& address)
-      : address_(address), channel_(ConnectTo(address)), stub_(v1::GatewayService::NewStub(channel_)) {}
+  GrpcGatewayClient(const std::string& address, const SecuritySettings& security)
+      : address_(address),
+        security_(security),
+        channel_(ConnectTo(address, security)),
+        stub_(v1::GatewayService::NewStub(channel_)) {}
 
   absl::StatusOr<v1::ProposeIdeasReply> ProposeIdeas(const v1::ProposeIdeasRequest& request,
                                                      const GatewayCall& call) override {
@@ -101,7 +104,7 @@ class GrpcGatewayClient final : public GatewayClient {
       return Unavailable(
           fmt::format("the gateway at {} cannot be reached: {}. Start warpsmith-gateway there, or give the coordinator "
                       "the right --gateway address.",
-                      address_, Message(status)));
+                      address_, Message(ExplainUnavailable(address_, Unavailable(Message(status)), security_))));
     }
     return status;
   }
@@ -119,6 +122,7 @@ class GrpcGatewayClient final : public GatewayClient {
   }
 
   const std::string address_;
+  const SecuritySettings security_;
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<v1::GatewayService::Stub> stub_;
   std::mutex mutex_;
@@ -128,8 +132,8 @@ class GrpcGatewayClient final : public GatewayClient {
 
 }  // namespace
 
-std::unique_ptr<GatewayClient> ConnectToGateway(const std::string& address) {
-  return std::make_unique<GrpcGatewayClient>(address);
+std::unique_ptr<GatewayClient> ConnectToGateway(const std::string& address, const SecuritySettings& security) {
+  return std::make_unique<GrpcGatewayClient>(address, security);
 }
 
 }  // namespace warpsmith::engine

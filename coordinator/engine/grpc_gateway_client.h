@@ -5,11 +5,13 @@
 #include <memory>
 #include <string>
 
+#include "common/security_settings.h"
 #include "coordinator/engine/gateway_client.h"
 
 namespace warpsmith::engine {
 
-std::unique_ptr<GatewayClient> ConnectToGateway(const std::string& address);
+std::unique_ptr<GatewayClient> ConnectToGateway(const std::string& address,
+                                                const SecuritySettings& security = ProcessSecurity());
 
 }  // namespace warpsmith::engine
 

@@ -14,7 +14,8 @@
 namespace warpsmith::engine {
 namespace {
 
-constexpr int kEarlierTurns = 4;
+constexpr int kTurnSources = 2;          // of the last turns; the prompt says that it leaves out the others'
+constexpr size_t kMaxTurnMessage = 400;  // bytes
 constexpr int kPatterns = 3;
 
 // Models and what they may cost are the planner's to add.
@@ -99,6 +100,48 @@ v1::TriedIdea Tried(const store::IdeaRecord& idea, const std::vector<store::Cand
   return tried;
 }
 
+// What became of a candidate, in few words.
+v1::EarlierTurn Turn(const store::SearchRecord& search, const store::CandidateRecord& candidate,
+                     const std::string& title) {
+  v1::EarlierTurn turn;
+  turn.set_idea_title(title);
+  v1::Evaluation* evaluation = turn.mutable_evaluation();
+  evaluation->set_outcome(candidate.outcome);
+  const bool rejected = candidate.state == "rejected";
+  evaluation->set_reason(rejected ? candidate.reject_reason : candidate.reason);
+  const std::string message = store::CleanLine(rejected ? candidate.reject_message : candidate.message, 4096);
+  std::string shown = store::CleanLine(message, kMaxTurnMessage);
+  if (shown.size() < message.size()) shown += fmt::format(" [{} bytes more]", message.size() - shown.size());
+  evaluation->set_message(shown);
+  evaluation->mutable_timing()->set_median_ms(candidate.median_ms);
+  evaluation->mutable_timing()->set_emulated(search.emulated);
+  evaluation->set_ratio_to_eager(candidate.ratio_to_eager);
+  return turn;
+}
+
+// Every candidate of a sequential search that has come to its end, oldest first, failures and repairs too. `shown` is
+// the kernel whose source the request has anyway.
+absl::Status FillEarlierTurns(store::Transaction& transaction, const store::SearchRecord& search,
+                              const std::string& shown, google::protobuf::RepeatedPtrField<v1::EarlierTurn>* turns) {
+  if (search.strategy != "sequential") return absl::OkStatus();
+  WARPSMITH_ASSIGN_OR_RETURN(const std::vector<store::IdeaRecord> ideas, store::GetIdeas(transaction, search.id));
+  WARPSMITH_ASSIGN_OR_RETURN(std::vector<store::CandidateRecord> candidates,
+                             store::GetCandidates(transaction, search.id, false));
+  std::erase_if(candidates, [](const auto& c) { return c.state != "done" && c.state != "rejected"; });
+  std::map<std::string, std::string> titles;
+  for (const store::IdeaRecord& idea : ideas) titles[idea.idea.id()] = idea.idea.title();
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const store::CandidateRecord& candidate = candidates[i];
+    std::string title = candidate.idea_id.empty() ? candidate.title : titles[candidate.idea_id];
+    if (candidate.repair_attempt > 0) title += fmt::format(", repair {}", candidate.repair_attempt);
+    v1::EarlierTurn* turn = turns->Add();
+    *turn = Turn(search, candidate, title);
+    if (i + kTurnSources < candidates.size() || candidate.id == shown || candidate.source_sha256.empty()) continue;
+    WARPSMITH_ASSIGN_OR_RETURN(*turn->mutable_source(), store::GetBlob(transaction, candidate.source_sha256));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::string IdempotencyKey(const queue::Task& task) {
@@ -129,6 +172,20 @@ absl::StatusOr<v1::ProposeIdeasRequest> MakeProposeRequest(store::Transaction& t
   return request;
 }
 
+void KeepOwnHistory(const store::SearchRecord& search, const queue::Task& task, v1::ProposeIdeasRequest* request) {
+  if (search.strategy == "best_of_n") {
+    request->clear_tried();
+  } else if (search.strategy == "evolve") {
+    auto* tried = request->mutable_tried();
+    tried->erase(std::remove_if(tried->begin(), tried->end(),
+                                [&](const v1::TriedIdea& one) {
+                                  return one.idea().island() > 0 && one.idea().island() != task.attempt &&
+                                         (one.parent_candidate_id() != task.parent_id || task.parent_id.empty());
+                                }),
+                 tried->end());
+  }
+}
+
 absl::StatusOr<v1::ImplementIdeaRequest> MakeImplementRequest(store::Transaction& transaction,
                                                               const store::SearchRecord& search,
                                                               const queue::Task& task) {
@@ -147,20 +204,7 @@ absl::StatusOr<v1::ImplementIdeaRequest> MakeImplementRequest(store::Transaction
                                    [&](const auto& row) { return row[0].value_or("") == std::to_string(index); });
     if (!there) request.add_indexes(index);
   }
-  if (search.strategy == "sequential") {
-    std::string ancestor = idea.parent_id;
-    for (int turn = 0; turn < kEarlierTurns && !ancestor.empty(); ++turn) {
-      WARPSMITH_ASSIGN_OR_RETURN(const store::CandidateRecord parent, store::GetCandidate(transaction, ancestor));
-      ancestor = parent.parent_id;
-      if (ancestor.empty()) break;
-      v1::ParentKernel kernel;
-      WARPSMITH_RETURN_IF_ERROR(FillKernel(transaction, ancestor, &kernel));
-      v1::EarlierTurn* earlier = request.add_earlier_turns();
-      earlier->set_source(kernel.source());
-      *earlier->mutable_evaluation() = kernel.evaluation();
-    }
-    std::reverse(request.mutable_earlier_turns()->begin(), request.mutable_earlier_turns()->end());
-  }
+  WARPSMITH_RETURN_IF_ERROR(FillEarlierTurns(transaction, search, idea.parent_id, request.mutable_earlier_turns()));
   return request;
 }
 
@@ -175,6 +219,7 @@ absl::StatusOr<v1::RepairRequest> MakeRepairRequest(store::Transaction& transact
     *request.mutable_idea() = idea.idea;
   }
   request.set_attempt(task.attempt);
+  WARPSMITH_RETURN_IF_ERROR(FillEarlierTurns(transaction, search, task.candidate_id, request.mutable_earlier_turns()));
   return request;
 }
 

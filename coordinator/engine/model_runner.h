@@ -2,7 +2,7 @@
 // threads, each call within what was reserved for it (call_planner.h). A gateway that cannot be reached costs a task
 // nothing but time; other errors are failures of the task. A call that was sent and of whose cost nothing was heard is
 // charged with the whole of its reservation.
-// Threading: its own threads; Wake, Cancel and RenewLeases from any.
+// Threading: its own threads; Wake, Cancel, RenewLeases and RunOne from any.
 #ifndef WARPSMITH_COORDINATOR_ENGINE_MODEL_RUNNER_H_
 #define WARPSMITH_COORDINATOR_ENGINE_MODEL_RUNNER_H_
 
@@ -34,10 +34,11 @@ class ModelRunner {
   void Wake();
   void Cancel(const std::vector<queue::CancelledTask>& tasks);
   absl::Status RenewLeases();
+  // Claims a task and runs it to its end; what each of the runner's threads does. False: there was nothing to do.
+  bool RunOne();
 
  private:
   void Loop();
-  bool RunOne();  // false: there was nothing to do
   absl::Status Run(const queue::Task& task);
   absl::Status RunPropose(const store::SearchRecord& search, const queue::Task& task);
   absl::Status RunImplement(const store::SearchRecord& search, const queue::Task& task);
@@ -65,6 +66,7 @@ class ModelRunner {
   Clock& clock_;
   const queue::Owner owner_;
 
+  std::mutex catalog_mutex_;  // held while the catalog is asked for ideas: it is a list, and goes on by what it gave
   std::mutex mutex_;
   std::condition_variable wake_;
   uint64_t wakes_ = 0;                  // guarded by mutex_

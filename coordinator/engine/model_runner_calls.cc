@@ -65,12 +65,16 @@ absl::StatusOr<v1::ProposeIdeasReply> ModelRunner::Propose(const queue::Task& ta
 
 absl::Status ModelRunner::RunPropose(const store::SearchRecord& search, const queue::Task& task) {
   v1::ProposeIdeasRequest request;
-  WARPSMITH_RETURN_IF_ERROR(Persist([&] {
-    return database_.Read([&](store::Transaction& transaction) -> absl::Status {
-      WARPSMITH_ASSIGN_OR_RETURN(request, MakeProposeRequest(transaction, search, task));
-      return absl::OkStatus();
+  const auto make = [&] {
+    return Persist([&] {
+      return database_.Read([&](store::Transaction& transaction) -> absl::Status {
+        WARPSMITH_ASSIGN_OR_RETURN(request, MakeProposeRequest(transaction, search, task));
+        return absl::OkStatus();
+      });
     });
-  }));
+  };
+  WARPSMITH_RETURN_IF_ERROR(make());
+  KeepOwnHistory(search, task, &request);
   std::vector<ProposedIdeas> proposed;
   CallNeed need;
   need.idempotency_key = request.call().idempotency_key();
@@ -78,11 +82,23 @@ absl::Status ModelRunner::RunPropose(const store::SearchRecord& search, const qu
   need.input_tokens = InputTokens(request);
   WARPSMITH_ASSIGN_OR_RETURN(CallPlan plan, Plan(search, task, need));
   if (plan.refusal) return Refuse(task, *plan.refusal);
+  std::unique_lock catalog(catalog_mutex_, std::defer_lock);
+  if (!plan.arm || plan.arm->catalog) {
+    // The catalog draws nothing: told less than all it would give the same again, and so would two calls at once.
+    catalog.lock();
+    if (absl::Status made = make(); !made.ok()) {
+      const CallOfTask unused{need.idempotency_key, plan.reservation};
+      WARPSMITH_RETURN_IF_ERROR(Persist([&] { return replies_.Close(unused, /*abandoned=*/false); }));
+      return made;
+    }
+  }
   WARPSMITH_ASSIGN_OR_RETURN(v1::ProposeIdeasReply reply, Propose(task, request, plan));
   const bool catalog_ran_out = plan.arm && plan.arm->catalog && plan.others && reply.ideas_size() < task.wanted;
   proposed.push_back({{need.idempotency_key, plan.reservation}, std::move(reply)});
   if (catalog_ran_out) {
     // The catalog is finite; models have the rest.
+    catalog.unlock();
+    KeepOwnHistory(search, task, &request);
     for (const v1::Idea& idea : proposed.back().reply.ideas()) {
       v1::TriedIdea* tried = request.add_tried();
       *tried->mutable_idea() = idea;

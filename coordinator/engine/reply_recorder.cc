@@ -124,6 +124,7 @@ absl::Status ReplyRecorder::RecordIdeas(const queue::Task& task, const std::vect
       v1::Idea idea = *from;
       idea.set_id(store::NewId());
       idea.set_title(store::CleanLine(idea.title(), 200));
+      idea.set_island(task.attempt);
       WARPSMITH_RETURN_IF_ERROR(
           transaction
               .Execute("idea_insert", {idea.id(), task.search_id, task.parent_id, task.round, task.id, position++,

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "common/hash.h"
-#include "coordinator/engine/candidate_intake.h"
-#include "coordinator/engine/narrator.h"
+#include "coordinator/bank/admission.h"
+#include "coordinator/bank/verification.h"
+#include "coordinator/engine/evaluation_recorder.h"
 #include "coordinator/store/text.h"
 
 namespace warpsmith::engine {
@@ -116,11 +116,12 @@ absl::StatusOr<std::vector<RecordedResult>> ResultRecorder::RecordTogether(const
     WARPSMITH_RETURN_IF_ERROR(transaction.Execute("search_lock_of_tasks", {ids}).status());
     WARPSMITH_ASSIGN_OR_RETURN(const std::vector<queue::Task> done, queue_.Complete(transaction, completions));
     std::set<std::pair<std::string, int>> rounds;
+    std::vector<EvaluatedTask> evaluated;
     for (const queue::Task& task : done) {
       const WorkerResult& result = *by_key.at({task.id, task.epoch});
       changed.insert(task.search_id);
       if (task.kind == queue::TaskKind::kEvaluate && result.result.has_evaluation()) {
-        WARPSMITH_RETURN_IF_ERROR(RecordEvaluation(transaction, task, result));
+        evaluated.push_back({&task, &result.result, result.worker_id});
         rounds.emplace(task.search_id, task.round);
       } else if (task.kind == queue::TaskKind::kIntake && result.result.has_intake()) {
         WARPSMITH_RETURN_IF_ERROR(RecordIntake(transaction, task, result, &cancelled));
@@ -128,6 +129,15 @@ absl::StatusOr<std::vector<RecordedResult>> ResultRecorder::RecordTogether(const
         return InvalidArgument(fmt::format("worker {} sent a result of the wrong kind for a task of kind {}",
                                            result.worker_id, queue::TaskKindName(task.kind)));
       }
+    }
+    WARPSMITH_ASSIGN_OR_RETURN(const std::vector<StoredEvaluation> stored,
+                               StoreEvaluations(transaction, queue_, executor_.settings(), evaluated));
+    for (const StoredEvaluation& one : stored) {
+      if (one.task->stage != "confirm") continue;
+      WARPSMITH_ASSIGN_OR_RETURN(const store::SearchRecord search, store::GetSearch(transaction, one.task->search_id));
+      WARPSMITH_RETURN_IF_ERROR(bank::RecordConfirmation(
+          transaction, {search, one.task->candidate_id, one.id, one.evaluation,
+                        by_key.at({one.task->id, one.task->epoch})->device, clock_.WallMicros()}));
     }
     for (const WorkerResult& result : results) {
       const std::string failure = FailureOf(result.result);
@@ -141,71 +151,25 @@ absl::StatusOr<std::vector<RecordedResult>> ResultRecorder::RecordTogether(const
         }
       }
     }
-    for (const auto& [search_id, round] : rounds) {
-      WARPSMITH_RETURN_IF_ERROR(Narrate(transaction, search_id, round));
-    }
+    WARPSMITH_RETURN_IF_ERROR(NarrateProgress(transaction, rounds));
     // A completion that was recorded before is as good as one recorded now; a failure that counted is done with too.
-    WARPSMITH_ASSIGN_OR_RETURN(const std::vector<queue::TaskKey> kept, queue_.AlreadyDone(transaction, keys));
+    std::set<queue::TaskKey> all_kept;
+    for (const queue::Task& task : done) all_kept.insert({task.id, task.epoch});
+    std::vector<queue::TaskKey> others;
     for (const queue::TaskKey& key : keys) {
-      recorded.push_back({key, std::find(kept.begin(), kept.end(), key) != kept.end()});
+      if (!all_kept.contains(key)) others.push_back(key);
     }
+    if (!others.empty()) {
+      WARPSMITH_ASSIGN_OR_RETURN(const std::vector<queue::TaskKey> earlier, queue_.AlreadyDone(transaction, others));
+      all_kept.insert(earlier.begin(), earlier.end());
+    }
+    for (const queue::TaskKey& key : keys) recorded.push_back({key, all_kept.contains(key)});
     return absl::OkStatus();
   });
   if (!status.ok()) return status;
   if (!cancelled.empty()) signals_.TasksCancelled(cancelled);
   for (const std::string& search_id : changed) signals_.SearchChanged(search_id);
   return recorded;
-}
-
-absl::Status ResultRecorder::RecordEvaluation(store::Transaction& transaction, const queue::Task& task,
-                                              const WorkerResult& result) {
-  WARPSMITH_ASSIGN_OR_RETURN(const store::SearchRecord search, store::GetSearch(transaction, task.search_id));
-  v1::Evaluation evaluation = result.result.evaluation();
-  evaluation.set_worker_id(result.worker_id);
-  const bool timed = Positive(evaluation.timing().median_ms());
-  const double median_ms = timed ? evaluation.timing().median_ms() : 0;
-  double ratio = Positive(evaluation.ratio_to_eager()) ? evaluation.ratio_to_eager() : 0;
-  if (ratio == 0 && timed && search.eager_ms > 0) ratio = search.eager_ms / median_ms;
-  evaluation.set_ratio_to_eager(ratio);
-  const double anchor = Positive(evaluation.timing().anchor_ms()) ? evaluation.timing().anchor_ms() : search.eager_ms;
-  const double log_ratio = timed && anchor > 0 ? std::log(anchor / median_ms) : 0;
-  const double spread = Finite(evaluation.timing().spread());
-  const double seconds = Finite(result.result.seconds());
-  const double gpu_seconds = Finite(evaluation.gpu_seconds());
-  const std::string reason = store::CleanLine(evaluation.reason(), 100);
-  const int outcome = static_cast<int>(evaluation.outcome());
-  const std::string body = evaluation.SerializeAsString();
-  WARPSMITH_ASSIGN_OR_RETURN(
-      const store::ResultSet inserted,
-      transaction.Execute(
-          "evaluation_insert",
-          {task.id, task.epoch, task.search_id, task.candidate_id, task.stage, outcome, reason, median_ms, spread,
-           ratio, store::CleanLine(evaluation.timing().device_name(), 200), evaluation.timing().emulated(),
-           store::CleanLine(result.worker_id, 200), gpu_seconds, seconds, store::Bytes{body},
-           store::CleanLine(evaluation.harness_rev(), 40), store::CleanLine(evaluation.judge_rev(), 40)}));
-  if (inserted.empty()) return absl::OkStatus();
-  WARPSMITH_RETURN_IF_ERROR(transaction
-                                .Execute("candidate_set_result", {task.candidate_id, inserted[0].Int("id"), outcome,
-                                                                  reason, store::CleanText(evaluation.message(), 1000),
-                                                                  median_ms, spread, log_ratio, ratio})
-                                .status());
-  if (evaluation.outcome() == v1::OUTCOME_PLAN_ERROR || evaluation.outcome() == v1::OUTCOME_COMPILE_ERROR) {
-    // A name may be what was wrong: those that wait for this one under other names are judged by themselves.
-    WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet released,
-                               transaction.Execute("candidate_release_renamed", {task.candidate_id}));
-    for (const store::Row row : released) {
-      WARPSMITH_RETURN_IF_ERROR(PlaceCandidate(transaction, queue_, executor_.settings(), search,
-                                               {row.Text("id"), static_cast<int>(row.Int("round")),
-                                                row.Text("normalized_sha256"), row.Text("renamed_sha256")}));
-    }
-  }
-  const std::string cubin = store::CleanLine(
-      evaluation.cubin_sha256().empty() ? evaluation.compile().artifact_sha256() : evaluation.cubin_sha256(), 64);
-  if (!cubin.empty()) {
-    WARPSMITH_RETURN_IF_ERROR(transaction.Execute("candidate_set_cubin", {task.candidate_id, cubin}).status());
-  }
-  WARPSMITH_RETURN_IF_ERROR(transaction.Execute("candidate_copy_result", {task.candidate_id}).status());
-  return transaction.Execute("search_refresh_best", {task.search_id}).status();
 }
 
 absl::Status ResultRecorder::RecordIntake(store::Transaction& transaction, const queue::Task& task,
@@ -258,6 +222,18 @@ absl::Status ResultRecorder::RecordIntake(store::Transaction& transaction, const
             .status());
   }
   WARPSMITH_RETURN_IF_ERROR(executor_.OpenFirstRound(transaction, search, clock_.WallMicros()));
+  // A newer harness than the one that confirmed this problem's champions: they are measured again before this search
+  // compares with them.
+  search.device_class = store::CleanLine(result.device.device_class(), 200);
+  WARPSMITH_ASSIGN_OR_RETURN(const int refreshed,
+                             bank::RefreshIncumbents(transaction, queue_, search, harness_rev,
+                                                     {"coordinator", executor_.settings().intake_deadline_seconds}));
+  if (refreshed > 0) {
+    WARPSMITH_RETURN_IF_ERROR(store::AddEvent(
+        transaction, search.id,
+        fmt::format("{} kernels of the bank for this problem were confirmed by an older harness; they are verified",
+                    refreshed)));
+  }
   std::string line =
       fmt::format("intake done on {}: PyTorch takes {:.3g} ms{}", result.device.name(), search.eager_ms,
                   result.device.emulated() ? " (on this machine's CPU, beside the emulated device)" : "");
@@ -265,14 +241,6 @@ absl::Status ResultRecorder::RecordIntake(store::Transaction& transaction, const
     line += "; warning: a trivial answer passes every check (" + signature.degenerate_reason() + "), nothing is banked";
   }
   return store::AddEvent(transaction, search.id, line);
-}
-
-absl::Status ResultRecorder::Narrate(store::Transaction& transaction, const std::string& search_id, int round) {
-  WARPSMITH_ASSIGN_OR_RETURN(const std::vector<v1::RoundSummary> rounds, SummarizeRounds(transaction, search_id));
-  for (const v1::RoundSummary& summary : rounds) {
-    if (summary.round() == round) return store::AddEvent(transaction, search_id, ProgressLine(summary));
-  }
-  return absl::OkStatus();
 }
 
 absl::Status ResultRecorder::GiveUp(store::Transaction& transaction, const queue::Task& task,

@@ -42,10 +42,8 @@ class ResultRecorder {
 
  private:
   absl::StatusOr<std::vector<RecordedResult>> RecordTogether(const std::vector<WorkerResult>& results);
-  absl::Status RecordEvaluation(store::Transaction& transaction, const queue::Task& task, const WorkerResult& result);
   absl::Status RecordIntake(store::Transaction& transaction, const queue::Task& task, const WorkerResult& result,
                             std::vector<queue::CancelledTask>* cancelled);
-  absl::Status Narrate(store::Transaction& transaction, const std::string& search_id, int round);
 
   store::Database& database_;
   queue::TaskQueue& queue_;

@@ -2,7 +2,13 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
+#include "coordinator/bank/admission.h"
+#include "coordinator/bank/verify_strategy.h"
+#include "coordinator/engine/batch_share.h"
 #include "coordinator/engine/snapshot_builder.h"
+#include "coordinator/search/batch_allocation.h"
 #include "coordinator/search/decision.h"
 
 namespace warpsmith::engine {
@@ -11,6 +17,13 @@ namespace {
 // More decisions in a row than any strategy needs; the rest waits for the next tick, so one search cannot starve
 // others.
 constexpr int kStepsInARow = 50;
+constexpr int kTickPause = 4;  // times as long as a tick took
+
+// Verifications are the bank's own; no search that is submitted has their strategy.
+absl::StatusOr<std::unique_ptr<search::Strategy>> StrategyOf(const store::SearchRecord& record) {
+  if (record.strategy == bank::kVerifyStrategy) return std::make_unique<bank::VerifyStrategy>();
+  return search::MakeStrategy(record.strategy);
+}
 
 }  // namespace
 
@@ -54,13 +67,15 @@ absl::StatusOr<bool> SearchEngine::Step(const std::string& search_id) {
     cancelled.clear();
     WARPSMITH_RETURN_IF_ERROR(transaction.Execute("search_lock", {search_id}).status());
     WARPSMITH_ASSIGN_OR_RETURN(const store::SearchRecord record, store::GetSearch(transaction, search_id));
-    if (record.state != v1::SEARCH_STATE_RUNNING) return absl::OkStatus();
-    WARPSMITH_ASSIGN_OR_RETURN(const std::unique_ptr<search::Strategy> strategy, search::MakeStrategy(record.strategy));
-    WARPSMITH_ASSIGN_OR_RETURN(const search::Snapshot snapshot, BuildSnapshot(transaction, queue_, record));
+    if (record.state != v1::SEARCH_STATE_RUNNING || record.paused) return absl::OkStatus();
+    WARPSMITH_ASSIGN_OR_RETURN(const std::unique_ptr<search::Strategy> strategy, StrategyOf(record));
+    WARPSMITH_ASSIGN_OR_RETURN(search::Snapshot snapshot, BuildSnapshot(transaction, queue_, record));
+    WARPSMITH_ASSIGN_OR_RETURN(const search::Capacity capacity, ShareGpuTime(transaction, record, &snapshot));
     const int64_t now_us = clock_.WallMicros();
-    const std::vector<search::Action> actions =
-        strategy->Next(snapshot, static_cast<uint64_t>(record.decision_seq), static_cast<uint64_t>(record.seed), now_us,
-                       search::Capacity());
+    std::vector<search::Action> actions = strategy->Next(snapshot, static_cast<uint64_t>(record.decision_seq),
+                                                         static_cast<uint64_t>(record.seed), now_us, capacity);
+    // A search of a batch waits between two rounds until the batch grants it the next one.
+    if (!record.batch_id.empty()) actions = search::WithinRounds(std::move(actions), record.granted_rounds);
     if (actions.empty()) return absl::OkStatus();
     WARPSMITH_RETURN_IF_ERROR(transaction
                                   .Execute("decision_insert", {search_id, record.decision_seq, record.strategy,
@@ -94,26 +109,37 @@ void SearchEngine::Advance(const std::string& search_id) {
 }
 
 void SearchEngine::Loop() {
-  TimePoint next_tick = clock_.Now();
   while (true) {
-    std::set<std::string> todo;
     {
       std::unique_lock lock(mutex_);
-      const auto wait = std::max(Duration::zero(), next_tick - clock_.Now());
+      const auto wait = std::max(Duration::zero(), next_tick_ - clock_.Now());
       wake_.wait_for(lock, wait, [this] { return stopping_ || !changed_.empty(); });
       if (stopping_) return;
-      todo.swap(changed_);
     }
-    if (clock_.Now() >= next_tick) {
-      next_tick = clock_.Now() + FromSeconds(settings_.tick_seconds);
-      absl::Status status = database_.Read([&](store::Transaction& transaction) -> absl::Status {
-        WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows, transaction.Execute("search_running", {}));
-        for (const store::Row row : rows) todo.insert(row.Text("id"));
-        return absl::OkStatus();
-      });
-      if (!status.ok()) spdlog::warn("cannot read the searches: {}", Message(status));
-    }
-    for (const std::string& search_id : todo) Advance(search_id);
+    Turn();
+  }
+}
+
+void SearchEngine::Turn() {
+  std::set<std::string> todo;
+  {
+    std::lock_guard lock(mutex_);
+    todo.swap(changed_);
+  }
+  const TimePoint begin = clock_.Now();
+  const bool tick = begin >= next_tick_;
+  if (tick) {
+    absl::Status status = database_.Read([&](store::Transaction& transaction) -> absl::Status {
+      WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows, transaction.Execute("search_running", {}));
+      for (const store::Row row : rows) todo.insert(row.Text("id"));
+      return absl::OkStatus();
+    });
+    if (!status.ok()) spdlog::warn("cannot read the searches: {}", Message(status));
+  }
+  for (const std::string& search_id : todo) Advance(search_id);
+  // Most of the time is for searches that changed, however many there are to look at.
+  if (tick) {
+    next_tick_ = begin + std::max(FromSeconds(settings_.tick_seconds), kTickPause * (clock_.Now() - begin));
   }
 }
 

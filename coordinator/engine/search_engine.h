@@ -24,6 +24,8 @@ class SearchEngine {
   void Start();
   void Stop();
   void MarkChanged(const std::string& search_id);
+  // What the engine's thread does each time it wakes. Only for those who have not called Start and step it themselves.
+  void Turn();
 
   // One decision on one search. False: the strategy waits.
   absl::StatusOr<bool> Step(const std::string& search_id);
@@ -45,6 +47,7 @@ class SearchEngine {
   std::condition_variable wake_;
   std::set<std::string> changed_;  // guarded by mutex_
   bool stopping_ = false;          // guarded by mutex_
+  TimePoint next_tick_{};          // the engine's thread's
   std::thread thread_;
 };
 

@@ -11,8 +11,9 @@ struct EngineSettings {
   double propose_deadline_seconds = 600;
   double implement_deadline_seconds = 1200;
   double repair_deadline_seconds = 600;
-  int model_threads = 8;       // calls to the gateway at once
-  double max_usd_per_day = 0;  // for models, over all searches, a UTC day; 0: no limit
+  int model_threads = 8;           // calls to the gateway at once
+  double max_usd_per_day = 0;      // for models, over all searches, a UTC day; 0: no limit
+  int max_searches_per_owner = 0;  // under way at once, over all of an owner's batches; others wait; 0: no limit
 };
 
 }  // namespace warpsmith::engine

@@ -1,5 +1,10 @@
 #include "coordinator/engine/snapshot_builder.h"
 
+#include <algorithm>
+
+#include "coordinator/bank/bank.h"
+#include "coordinator/search/numbers.h"
+#include "coordinator/search/snapshot_index.h"
 #include "coordinator/store/budgets.h"
 
 namespace warpsmith::engine {
@@ -40,7 +45,27 @@ search::TaskView ViewOf(const queue::Task& task) {
   return view;
 }
 
+// The whole evaluation is read of one candidate only: the fastest, on which a search may stop.
+absl::Status AddRoofline(store::Transaction& transaction, search::Snapshot* snapshot) {
+  const search::CandidateView* fastest = search::SnapshotIndex(*snapshot).Fastest();
+  if (fastest == nullptr) return absl::OkStatus();
+  WARPSMITH_ASSIGN_OR_RETURN(const store::CandidateRecord record, store::GetCandidate(transaction, fastest->id));
+  for (search::CandidateView& view : snapshot->candidates) {
+    if (view.id == fastest->id) view.roofline_share = RooflineShare(record.evaluation);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+double RooflineShare(const v1::Evaluation& evaluation) {
+  const v1::Roofline& roofline = evaluation.roofline();
+  const double median_ms = evaluation.timing().median_ms();
+  if (evaluation.timing().emulated() || !(median_ms > 0)) return 0;
+  const bool less_arithmetic = std::find(evaluation.flags().begin(), evaluation.flags().end(), "below_compute_floor") !=
+                               evaluation.flags().end();
+  return search::Amount(less_arithmetic ? roofline.memory_floor_ms() / median_ms : roofline.share());
+}
 
 absl::StatusOr<search::Snapshot> BuildSnapshot(store::Transaction& transaction, queue::TaskQueue& queue,
                                                const store::SearchRecord& record) {
@@ -48,6 +73,8 @@ absl::StatusOr<search::Snapshot> BuildSnapshot(store::Transaction& transaction, 
   snapshot.search_id = record.id;
   WARPSMITH_ASSIGN_OR_RETURN(snapshot.values, search::ResolveSettings(record.settings));
   snapshot.round = record.round;
+  // A search that its batch ends has had its last round.
+  if (!record.stop_reason.empty()) snapshot.values.rounds = std::min(snapshot.values.rounds, record.round - 1);
   WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet started,
                              transaction.Execute("round_started", {record.id, record.round}));
   if (!started.empty()) snapshot.round_started_us = started[0].Int("started_us");
@@ -74,6 +101,10 @@ absl::StatusOr<search::Snapshot> BuildSnapshot(store::Transaction& transaction, 
     view.reason = duplicate ? "duplicate" : candidate.state == "rejected" ? candidate.reject_reason : candidate.reason;
   }
 
+  if (!record.emulated && snapshot.values.stop_at_roofline_share > 0) {
+    WARPSMITH_RETURN_IF_ERROR(AddRoofline(transaction, &snapshot));
+  }
+
   WARPSMITH_ASSIGN_OR_RETURN(const std::vector<store::IdeaRecord> ideas, store::GetIdeas(transaction, record.id));
   for (const store::IdeaRecord& idea : ideas) {
     search::IdeaView& view = snapshot.ideas.emplace_back();
@@ -86,6 +117,7 @@ absl::StatusOr<search::Snapshot> BuildSnapshot(store::Transaction& transaction, 
     view.requested = idea.requested;
     view.delivered = idea.delivered;
     view.operator_injected = idea.operator_injected;
+    view.island = idea.idea.island();
   }
 
   WARPSMITH_ASSIGN_OR_RETURN(const std::vector<queue::Task> tasks, queue.OfSearch(transaction, record.id));
@@ -107,12 +139,8 @@ absl::StatusOr<search::Snapshot> BuildSnapshot(store::Transaction& transaction, 
                              store::GetBudgets(transaction, "", "", record.id));
   for (const store::Budget& budget : budgets) snapshot.usage.calls_refused = budget.spent;
 
-  if (!record.operator_family.empty() && record.operator_family != "other") {
-    WARPSMITH_ASSIGN_OR_RETURN(
-        const store::ResultSet seeds,
-        transaction.Execute("kernel_seeds", {record.operator_family, record.device_class, record.emulated, record.id}));
-    for (const store::Row row : seeds) snapshot.bank_seeds.push_back({row.Text("candidate_id")});
-  }
+  WARPSMITH_ASSIGN_OR_RETURN(const std::vector<std::string> seeds, bank::Seeds(transaction, record.id));
+  for (const std::string& seed : seeds) snapshot.bank_seeds.push_back({seed});
   return snapshot;
 }
 

@@ -3,6 +3,8 @@
 #define WARPSMITH_COORDINATOR_ENGINE_WORKER_CONNECTION_H_
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "warpsmith/v1/worker.pb.h"
 
@@ -14,6 +16,10 @@ class WorkerConnection {
   // Puts it into the outbound queue; over the queue's cap the stream is closed instead, which level-triggered state
   // makes safe.
   virtual void Send(v1::CoordinatorMessage message) = 0;
+  // In this order; on the wire they may go together.
+  virtual void SendAll(std::vector<v1::CoordinatorMessage> messages) {
+    for (v1::CoordinatorMessage& message : messages) Send(std::move(message));
+  }
   virtual void Close(const std::string& why) = 0;
 };
 

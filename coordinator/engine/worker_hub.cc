@@ -10,8 +10,8 @@
 namespace warpsmith::engine {
 namespace {
 
-constexpr size_t kResultsAtOnce = 64;
-constexpr size_t kResultsKept = 4096;  // workers send again what is dropped
+constexpr size_t kResultsAtOnce = 512;
+constexpr size_t kResultsKept = 8192;
 constexpr int kMostSlots = 64;
 
 std::string CheckHello(const v1::Hello& hello) {
@@ -41,13 +41,12 @@ WorkerHub::WorkerHub(store::Database& database, queue::TaskQueue& queue, ResultR
       results_(results),
       signals_(signals),
       clock_(clock),
-      renew_own_(std::move(renew_own)) {}
+      renew_own_(std::move(renew_own)),
+      assignments_(clock) {}
 
 WorkerHub::~WorkerHub() { Stop(); }
 
 void WorkerHub::Start() {
-  // Workers that outlived the last coordinator come back with Hello; their tasks are not taken from them before.
-  rescue_from_ = clock_.Now() + FromSeconds(queue_.settings().lease_seconds);
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -111,6 +110,15 @@ void WorkerHub::Cancel(const std::vector<queue::CancelledTask>& tasks) {
   wake_.notify_all();
 }
 
+void WorkerHub::WantDraining(const std::string& worker_id, bool wanted) {
+  {
+    std::lock_guard lock(mutex_);
+    to_drain_[worker_id] = wanted;
+    woken_ = true;
+  }
+  wake_.notify_all();
+}
+
 queue::Owner WorkerHub::OwnerOf(const Session& session) const {
   return {session.hello.worker_id(), session.hello.boot_id()};
 }
@@ -123,47 +131,76 @@ void WorkerHub::SendCancel(Session& session, const queue::TaskKey& key) {
   session.connection->Send(std::move(message));
 }
 
-void WorkerHub::Loop() {
+Duration WorkerHub::Beat() const {
   const Duration lease = FromSeconds(queue_.settings().lease_seconds);
-  const Duration beat = std::clamp<Duration>(lease / 6, std::chrono::milliseconds(50), std::chrono::seconds(2));
+  return std::clamp<Duration>(lease / 6, std::chrono::milliseconds(50), std::chrono::seconds(2));
+}
+
+void WorkerHub::Loop() {
+  const Duration beat = Beat();
   while (true) {
     {
       std::unique_lock lock(mutex_);
       const bool waiting = !unrecorded_.empty() || clock_.Now() < quiet_until_;
-      wake_.wait_for(lock, waiting ? std::min(kDatabaseRetry, beat) : beat,
+      const Duration poll = std::clamp<Duration>(next_dispatch_ - clock_.Now(), std::chrono::milliseconds(1), beat);
+      wake_.wait_for(lock, waiting ? std::min(kDatabaseRetry, beat) : poll,
                      [this] { return stopping_ || woken_ || !inbox_.empty(); });
       if (stopping_) return;
-      if (woken_) next_dispatch_ = {};
-      woken_ = false;
     }
-    TakeIn();
-    if (clock_.Now() < quiet_until_) continue;
-    Register();
-    RecordResults();
-    TakeSyncs();
-    const TimePoint now = clock_.Now();
-    if (now >= next_rescue_) {
-      next_rescue_ = now + beat;
-      Rescue();
-    }
-    if (now >= next_seen_) {
-      next_seen_ = now + beat * 2;
-      NoteSeen();
-    }
-    Dispatch();
+    Turn();
   }
+}
+
+void WorkerHub::Turn() {
+  {
+    std::lock_guard lock(mutex_);
+    if (woken_) next_dispatch_ = {};
+    woken_ = false;
+  }
+  // Workers that outlived the last coordinator come back with Hello; their tasks are not taken from them before.
+  if (!rescue_from_) rescue_from_ = clock_.Now() + FromSeconds(queue_.settings().lease_seconds);
+  TakeIn();
+  if (clock_.Now() < quiet_until_) return;
+  Register();
+  RecordResults();
+  TakeSyncs();
+  const TimePoint now = clock_.Now();
+  if (now >= next_rescue_) {
+    next_rescue_ = now + Beat();
+    Rescue();
+  }
+  if (now >= next_seen_) {
+    next_seen_ = now + Beat() * 2;
+    NoteSeen();
+  }
+  Dispatch();
+  SendSaid();
+}
+
+void WorkerHub::SendSaid() {
+  for (auto& [id, messages] : outgoing_) {
+    const auto found = sessions_.find(id);
+    if (found != sessions_.end()) found->second.connection->SendAll(std::move(messages));
+  }
+  outgoing_.clear();
 }
 
 void WorkerHub::TakeIn() {
   std::deque<Incoming> inbox;
   std::vector<queue::CancelledTask> cancelled;
+  std::map<std::string, bool> drained;
   {
     std::lock_guard lock(mutex_);
     inbox.swap(inbox_);
     cancelled.swap(to_cancel_);
+    drained.swap(to_drain_);
     for (const auto& [id, connection] : opened_) {
       if (!sessions_.contains(id)) sessions_[id].connection = connection;
     }
+  }
+  for (auto& [id, session] : sessions_) {
+    const auto wanted = drained.find(session.hello.worker_id());
+    if (session.greeted && wanted != drained.end()) session.draining_wanted = wanted->second;
   }
   for (const queue::CancelledTask& task : cancelled) {
     for (auto& [id, session] : sessions_) {
@@ -192,7 +229,11 @@ void WorkerHub::TakeIn() {
       WorkerResult result{session.hello.worker_id(), session.hello.device(),
                           std::move(*incoming.message.mutable_result())};
       unrecorded_.emplace_back(incoming.session, std::move(result));
-      if (unrecorded_.size() > kResultsKept) unrecorded_.pop_front();
+      if (unrecorded_.size() > kResultsKept) {
+        unrecorded_.pop_back();
+        // It sends again what it has when it comes back.
+        session.connection->Close("too many results wait for the database; connect again");
+      }
     }
   }
 }
@@ -242,13 +283,16 @@ void WorkerHub::Register() {
     absl::Status status = database_.Write([&](store::Transaction& transaction) -> absl::Status {
       cancelled.clear();
       held.clear();
-      WARPSMITH_RETURN_IF_ERROR(
-          transaction
-              .Execute("worker_upsert",
-                       {hello.worker_id(), hello.boot_id(), store::CleanLine(hello.version(), 80),
-                        store::Bytes{hello.device().SerializeAsString()},
-                        store::CleanLine(hello.device().device_class(), 200), hello.device().emulated(), hello.slots()})
-              .status());
+      const std::string device = hello.device().SerializeAsString();
+      WARPSMITH_ASSIGN_OR_RETURN(
+          const store::ResultSet stored,
+          transaction.Execute(
+              "worker_upsert",
+              {hello.worker_id(), hello.boot_id(), store::CleanLine(hello.version(), 80), store::Bytes{device},
+               store::CleanLine(hello.device().device_class(), 200), hello.device().emulated(), hello.slots()}));
+      session.draining_wanted = stored[0].Bool("draining_wanted");
+      // What an earlier boot finished and left in the worker's spool is not lost with that boot.
+      WARPSMITH_RETURN_IF_ERROR(queue_.Adopt(transaction, OwnerOf(session), KeysOf(hello.running())).status());
       WARPSMITH_ASSIGN_OR_RETURN(freed, queue_.FreeOtherBoots(transaction, OwnerOf(session), true));
       for (const queue::Task& task : freed) {
         if (task.state != queue::TaskState::kQuarantined) continue;
@@ -276,17 +320,18 @@ void WorkerHub::RecordResults() {
   while (!unrecorded_.empty()) {
     std::vector<WorkerResult> batch;
     std::vector<uint64_t> from;
-    for (size_t i = 0; i < unrecorded_.size() && i < kResultsAtOnce; ++i) {
-      from.push_back(unrecorded_[i].first);
-      batch.push_back(unrecorded_[i].second);
+    while (!unrecorded_.empty() && batch.size() < kResultsAtOnce) {
+      from.push_back(unrecorded_.front().first);
+      batch.push_back(std::move(unrecorded_.front().second));
+      unrecorded_.pop_front();
     }
     auto recorded = results_.Record(batch);
     if (!recorded.ok()) {
+      for (size_t i = batch.size(); i > 0; --i) unrecorded_.emplace_front(from[i - 1], std::move(batch[i - 1]));
       spdlog::warn("{} results wait for the database: {}", unrecorded_.size(), Message(recorded.status()));
       quiet_until_ = clock_.Now() + kDatabaseRetry;
       return;
     }
-    unrecorded_.erase(unrecorded_.begin(), unrecorded_.begin() + static_cast<ptrdiff_t>(batch.size()));
     for (size_t i = 0; i < recorded->size(); ++i) {
       const auto found = sessions_.find(from[i]);
       if (found == sessions_.end()) continue;
@@ -299,7 +344,7 @@ void WorkerHub::RecordResults() {
       ack.mutable_ack()->set_task_id(result.key.id);
       ack.mutable_ack()->set_epoch(result.key.epoch);
       ack.mutable_ack()->set_recorded(result.recorded);
-      session.connection->Send(std::move(ack));
+      Say(from[i], std::move(ack));
     }
     next_dispatch_ = {};
   }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "coordinator/engine/assignment_maker.h"
 #include "coordinator/engine/result_recorder.h"
 #include "coordinator/engine/worker_connection.h"
 
@@ -32,18 +33,23 @@ class WorkerHub {
 
   void Start();
   void Stop();
+  // What the hub's thread does each time it wakes. Only for those who have not called Start and step it themselves.
+  void Turn();
 
   uint64_t Open(std::shared_ptr<WorkerConnection> connection);
   void Receive(uint64_t session, v1::WorkerMessage message);
   void Closed(uint64_t session);
   void Wake();
   void Cancel(const std::vector<queue::CancelledTask>& tasks);
+  // After it was stored: the worker gets no new tasks, or gets them again.
+  void WantDraining(const std::string& worker_id, bool wanted);
 
  private:
   struct Held {
     int64_t epoch = 0;
     TimePoint since{};                 // assigned, or found in the database
     std::optional<TimePoint> missing;  // since when the worker has not listed it
+    TimePoint renewed{};               // when its lease was last set, as far as is known
   };
   struct Session {
     std::shared_ptr<WorkerConnection> connection;
@@ -52,8 +58,10 @@ class WorkerHub {
     v1::Hello hello;
     std::vector<queue::TaskKey> listed;  // what the worker says it runs
     bool sync_pending = false;
-    bool draining = false;
+    bool draining = false;         // the worker says so
+    bool draining_wanted = false;  // an operator wants it
     std::map<int64_t, Held> held;  // what we think it has
+    std::string last_problem;      // of the task that it was given last: its inputs and answers lie ready there
   };
   struct Incoming {
     uint64_t session = 0;
@@ -64,15 +72,20 @@ class WorkerHub {
   static constexpr Duration kDatabaseRetry = std::chrono::milliseconds(250);
 
   void Loop();
+  Duration Beat() const;
   void TakeIn();
   void TakeHello(uint64_t id, const v1::Hello& hello);
   void Register();
   void RecordResults();
   void TakeSyncs();
+  bool NeedsRenewal(const Session& session, const queue::TaskKey& key) const;
   void Compare(Session& session, const std::vector<queue::TaskKey>& kept);
   void Rescue();
   void NoteSeen();
   void Dispatch();
+  std::vector<queue::Claimant> Claimants(std::map<std::string, uint64_t>* sessions);
+  void Say(uint64_t session, v1::CoordinatorMessage message) { outgoing_[session].push_back(std::move(message)); }
+  void SendSaid();
   void SendCancel(Session& session, const queue::TaskKey& key);
   queue::Owner OwnerOf(const Session& session) const;
 
@@ -91,17 +104,21 @@ class WorkerHub {
   std::deque<Incoming> inbox_;                                    // guarded by mutex_
   std::map<uint64_t, std::shared_ptr<WorkerConnection>> opened_;  // guarded by mutex_
   std::vector<queue::CancelledTask> to_cancel_;                   // guarded by mutex_
+  std::map<std::string, bool> to_drain_;                          // guarded by mutex_
 
   // Only the hub's thread uses what follows.
   std::map<uint64_t, Session> sessions_;
   std::deque<std::pair<uint64_t, WorkerResult>> unrecorded_;
-  std::vector<std::pair<std::string, std::string>> gone_;  // workers (id, boot) to mark as not connected
-  TimePoint rescue_from_{};
+  std::map<uint64_t, std::vector<v1::CoordinatorMessage>> outgoing_;  // of this turn, sent at its end
+  std::vector<std::pair<std::string, std::string>> gone_;             // workers (id, boot) to mark as not connected
+  std::optional<TimePoint> rescue_from_;                              // set at the first turn
   TimePoint next_rescue_{};
   TimePoint next_seen_{};
-  TimePoint next_purge_{};
   TimePoint next_dispatch_{};
+  TimePoint busy_until_{};   // tasks were handed out a moment ago
+  uint64_t served_to_ = 0;   // the session at which the last dispatch ended: the next one begins after it
   TimePoint quiet_until_{};  // the database is away: do not try before
+  AssignmentMaker assignments_;
   std::thread thread_;
 };
 

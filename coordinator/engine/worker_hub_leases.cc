@@ -1,45 +1,63 @@
-// The hub's second half: leases, rescue and dispatch.
+// The hub's second part: leases and rescue.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <set>
 
-#include "coordinator/engine/assignments.h"
 #include "coordinator/engine/worker_hub.h"
 
 namespace warpsmith::engine {
-namespace {
 
-constexpr Duration kIdlePoll = std::chrono::seconds(1);
-constexpr Duration kPurgeEvery = std::chrono::minutes(10);
-constexpr double kKeepFinishedTasksSeconds = 7 * 24 * 3600;
-
-}  // namespace
+// A worker says often what it runs. Its leases are set anew when a fifth of one is over, and so is asked whether it
+// still has the task: whatever takes a task away from a worker in between goes through here and takes it out of `held`.
+bool WorkerHub::NeedsRenewal(const Session& session, const queue::TaskKey& key) const {
+  const auto held = session.held.find(key.id);
+  return held == session.held.end() || held->second.epoch != key.epoch ||
+         clock_.Now() - held->second.renewed >= FromSeconds(queue_.settings().lease_seconds / 5);
+}
 
 void WorkerHub::TakeSyncs() {
   std::map<uint64_t, std::vector<queue::TaskKey>> kept;
-  const bool pending = std::any_of(sessions_.begin(), sessions_.end(), [](const auto& entry) {
-    return entry.second.registered && entry.second.sync_pending;
-  });
-  if (!pending) return;
-  absl::Status status = database_.Write([&](store::Transaction& transaction) -> absl::Status {
-    kept.clear();
-    for (const auto& [id, session] : sessions_) {
-      if (!session.registered || !session.sync_pending) continue;
-      std::vector<queue::TaskKey>& mine = kept[id];
-      if (session.listed.empty()) continue;
-      WARPSMITH_ASSIGN_OR_RETURN(mine, queue_.Renew(transaction, OwnerOf(session), session.listed));
+  std::vector<queue::OwnedKeys> to_renew;
+  for (const auto& [id, session] : sessions_) {
+    if (!session.registered || !session.sync_pending) continue;
+    std::vector<queue::TaskKey>& mine = kept[id];
+    queue::OwnedKeys owned{OwnerOf(session), {}};
+    for (const queue::TaskKey& key : session.listed) {
+      if (NeedsRenewal(session, key)) {
+        owned.keys.push_back(key);
+      } else {
+        mine.push_back(key);
+      }
     }
-    return absl::OkStatus();
-  });
-  if (!status.ok()) {
-    spdlog::warn("leases wait to be renewed: {}", Message(status));
-    quiet_until_ = clock_.Now() + kDatabaseRetry;
-    return;
+    if (!owned.keys.empty()) to_renew.push_back(std::move(owned));
   }
-  for (const auto& [id, mine] : kept) {
+  std::vector<queue::OwnedKey> renewed;
+  const TimePoint now = clock_.Now();
+  if (!to_renew.empty()) {
+    absl::Status status = database_.Write([&](store::Transaction& transaction) -> absl::Status {
+      WARPSMITH_ASSIGN_OR_RETURN(renewed, queue_.RenewMany(transaction, to_renew));
+      return absl::OkStatus();
+    });
+    if (!status.ok()) {
+      spdlog::warn("leases wait to be renewed: {}", Message(status));
+      quiet_until_ = clock_.Now() + kDatabaseRetry;
+      return;
+    }
+  }
+  std::sort(renewed.begin(), renewed.end());
+  for (auto& [id, mine] : kept) {
     Session& session = sessions_.at(id);
     session.sync_pending = false;
+    for (const queue::TaskKey& key : session.listed) {
+      if (!std::binary_search(renewed.begin(), renewed.end(), queue::OwnedKey{session.hello.worker_id(), key}))
+        continue;
+      mine.push_back(key);
+      Held& held = session.held[key.id];
+      if (held.epoch != key.epoch) held = {key.epoch, now, std::nullopt};
+      held.renewed = now;
+    }
     Compare(session, mine);
   }
 }
@@ -95,7 +113,7 @@ void WorkerHub::Rescue() {
     spdlog::debug("own leases: {}", Message(renewed));
     return;
   }
-  if (now < rescue_from_) return;
+  if (now < *rescue_from_) return;
   std::vector<queue::Task> rescued;
   std::vector<queue::CancelledTask> cancelled;
   absl::Status status = database_.Write([&](store::Transaction& transaction) -> absl::Status {
@@ -105,9 +123,6 @@ void WorkerHub::Rescue() {
       if (task.state != queue::TaskState::kQuarantined) continue;
       WARPSMITH_RETURN_IF_ERROR(results_.GiveUp(transaction, task, &cancelled));
     }
-    if (now >= next_purge_) {
-      WARPSMITH_RETURN_IF_ERROR(transaction.Execute("task_purge", {kKeepFinishedTasksSeconds}).status());
-    }
     return absl::OkStatus();
   });
   if (!status.ok()) {
@@ -116,7 +131,6 @@ void WorkerHub::Rescue() {
     spdlog::warn("no rescue now: {}", Message(status));
     return;
   }
-  if (now >= next_purge_) next_purge_ = now + kPurgeEvery;
   for (const queue::Task& task : rescued) {
     spdlog::warn("task {}: {}", task.id, task.last_error);
     next_dispatch_ = {};
@@ -136,72 +150,26 @@ void WorkerHub::Rescue() {
 }
 
 void WorkerHub::NoteSeen() {
+  std::vector<std::string> workers, boots, draining, connected;
+  std::set<std::string> here;
+  const auto note = [&](const std::string& worker, const std::string& boot, bool drains, bool is_connected) {
+    workers.push_back(worker);
+    boots.push_back(boot);
+    draining.push_back(drains ? "t" : "f");
+    connected.push_back(is_connected ? "t" : "f");
+  };
+  for (const auto& [id, session] : sessions_) {
+    here.insert(session.hello.worker_id());
+    if (session.registered) note(session.hello.worker_id(), session.hello.boot_id(), session.draining, true);
+  }
+  for (const auto& [worker, boot] : gone_) {
+    if (!here.contains(worker)) note(worker, boot, false, false);
+  }
+  if (workers.empty()) return;
   absl::Status status = database_.Write([&](store::Transaction& transaction) -> absl::Status {
-    for (const auto& [id, session] : sessions_) {
-      if (!session.registered) continue;
-      WARPSMITH_RETURN_IF_ERROR(
-          transaction
-              .Execute("worker_seen", {session.hello.worker_id(), session.hello.boot_id(), session.draining, true})
-              .status());
-    }
-    for (const auto& gone : gone_) {
-      const std::string& worker = gone.first;
-      const bool back = std::any_of(sessions_.begin(), sessions_.end(),
-                                    [&](const auto& entry) { return entry.second.hello.worker_id() == worker; });
-      if (back) continue;
-      WARPSMITH_RETURN_IF_ERROR(transaction.Execute("worker_seen", {worker, gone.second, false, false}).status());
-    }
-    return absl::OkStatus();
+    return transaction.Execute("workers_seen", {workers, boots, draining, connected}).status();
   });
   if (status.ok()) gone_.clear();
-}
-
-void WorkerHub::Dispatch() {
-  const TimePoint now = clock_.Now();
-  if (now < next_dispatch_ || now < quiet_until_) return;
-  next_dispatch_ = now + kIdlePoll;
-  for (auto& entry : sessions_) {
-    Session& session = entry.second;
-    const int free = session.hello.slots() - static_cast<int>(session.held.size());
-    if (!session.registered || session.draining || free <= 0) continue;
-    std::vector<v1::Assignment> assignments;
-    std::vector<queue::CancelledTask> cancelled;
-    absl::Status status = database_.Write([&](store::Transaction& transaction) -> absl::Status {
-      assignments.clear();
-      cancelled.clear();
-      WARPSMITH_ASSIGN_OR_RETURN(
-          const std::vector<queue::Task> tasks,
-          queue_.Claim(transaction, OwnerOf(session), {queue::TaskKind::kIntake, queue::TaskKind::kEvaluate},
-                       session.hello.device().device_class(), free));
-      for (const queue::Task& task : tasks) {
-        auto assignment = MakeAssignment(transaction, task);
-        if (assignment.ok()) {
-          assignments.push_back(std::move(assignment).value());
-          continue;
-        }
-        if (absl::IsUnavailable(assignment.status())) return assignment.status();
-        WARPSMITH_ASSIGN_OR_RETURN(const std::vector<queue::Task> failed,
-                                   queue_.Fail(transaction, {task.id, task.epoch}, Message(assignment.status())));
-        for (const queue::Task& given_up : failed) {
-          if (given_up.state != queue::TaskState::kQuarantined) continue;
-          WARPSMITH_RETURN_IF_ERROR(results_.GiveUp(transaction, given_up, &cancelled));
-        }
-      }
-      return absl::OkStatus();
-    });
-    if (!status.ok()) {
-      spdlog::warn("no tasks can be handed out now: {}", Message(status));
-      quiet_until_ = clock_.Now() + kDatabaseRetry;
-      return;
-    }
-    if (!cancelled.empty()) signals_.TasksCancelled(cancelled);
-    for (v1::Assignment& assignment : assignments) {
-      session.held[assignment.task_id()] = {assignment.epoch(), clock_.Now(), std::nullopt};
-      v1::CoordinatorMessage message;
-      *message.mutable_assignment() = std::move(assignment);
-      session.connection->Send(std::move(message));
-    }
-  }
 }
 
 }  // namespace warpsmith::engine

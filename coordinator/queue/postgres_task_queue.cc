@@ -1,7 +1,9 @@
 #include "coordinator/queue/postgres_task_queue.h"
 
 #include <algorithm>
+#include <set>
 
+#include "coordinator/queue/task_row.h"
 #include "coordinator/store/text.h"
 
 namespace warpsmith::queue {
@@ -9,44 +11,6 @@ namespace {
 
 constexpr const char* kKindNames[] = {"intake", "propose", "implement", "repair", "evaluate"};
 constexpr const char* kStateNames[] = {"available", "running", "done", "quarantined", "cancelled"};
-
-Task FromRow(const store::Row& row) {
-  Task task;
-  task.id = row.Int("id");
-  task.kind = ParseTaskKind(row.Text("kind"));
-  task.dedupe_key = row.Text("dedupe_key");
-  task.search_id = row.Text("search_id");
-  task.idea_id = row.Text("idea_id");
-  task.parent_id = row.Text("parent_id");
-  task.candidate_id = row.Text("candidate_id");
-  task.round = static_cast<int>(row.Int("round"));
-  task.wanted = static_cast<int>(row.Int("wanted"));
-  task.indexes = row.Ints("indexes");
-  task.attempt = static_cast<int>(row.Int("attempt"));
-  task.stage = row.Text("stage");
-  task.seed = row.Int("seed");
-  task.device_class = row.Text("device_class");
-  task.priority = static_cast<int>(row.Int("priority"));
-  task.max_failures = static_cast<int>(row.Int("max_failures"));
-  task.deadline_seconds = row.Double("deadline_seconds");
-  task.epoch = row.Int("epoch");
-  task.state = ParseTaskState(row.Text("state"));
-  task.attempts = static_cast<int>(row.Int("attempts"));
-  task.failures = static_cast<int>(row.Int("failures"));
-  task.worker_deaths = static_cast<int>(row.Int("worker_deaths"));
-  task.owner_worker = row.Text("owner_worker");
-  task.owner_boot = row.Text("owner_boot");
-  task.result = row.Text("result");
-  task.last_error = row.Text("last_error");
-  return task;
-}
-
-std::vector<Task> FromRows(const store::ResultSet& rows) {
-  std::vector<Task> tasks;
-  tasks.reserve(rows.size());
-  for (const store::Row row : rows) tasks.push_back(FromRow(row));
-  return tasks;
-}
 
 void Split(const std::vector<TaskKey>& keys, std::vector<int64_t>* ids, std::vector<int64_t>* epochs) {
   for (const TaskKey& key : keys) {
@@ -85,14 +49,21 @@ absl::StatusOr<int64_t> PostgresTaskQueue::Put(store::Transaction& transaction, 
 
 absl::StatusOr<std::vector<Task>> PostgresTaskQueue::Claim(store::Transaction& transaction, const Owner& owner,
                                                            const std::vector<TaskKind>& kinds,
-                                                           const std::string& device_class, int limit) {
-  std::vector<std::string> names;
-  names.reserve(kinds.size());
-  for (TaskKind kind : kinds) names.push_back(TaskKindName(kind));
-  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows,
-                             transaction.Execute("task_claim", {names, device_class, limit, owner.worker_id,
-                                                                owner.boot_id, settings_.lease_seconds}));
-  std::vector<Task> tasks = FromRows(rows);
+                                                           const Placement& placement, int limit) {
+  std::vector<std::string> calls;
+  for (TaskKind kind : kinds) {
+    if (kind != TaskKind::kIntake && kind != TaskKind::kEvaluate) calls.push_back(TaskKindName(kind));
+  }
+  if (!calls.empty() && new_work_held_) return std::vector<Task>();
+  WARPSMITH_ASSIGN_OR_RETURN(
+      const store::ResultSet rows,
+      calls.empty()
+          ? transaction.Execute(
+                "task_claim_work",
+                {placement.device_class, placement.memory_bytes, limit, owner.worker_id, owner.boot_id,
+                 settings_.lease_seconds, placement.problem_id, settings_.affinity_seconds, new_work_held_.load()})
+          : transaction.Execute("task_claim", {calls, limit, owner.worker_id, owner.boot_id, settings_.lease_seconds}));
+  std::vector<Task> tasks = TasksFromRows(rows);
   std::sort(tasks.begin(), tasks.end(),
             [](const Task& a, const Task& b) { return std::pair(a.priority, a.id) < std::pair(b.priority, b.id); });
   return tasks;
@@ -110,6 +81,19 @@ absl::StatusOr<std::vector<TaskKey>> PostgresTaskQueue::Renew(store::Transaction
   return kept;
 }
 
+absl::StatusOr<std::vector<TaskKey>> PostgresTaskQueue::Adopt(store::Transaction& transaction, const Owner& owner,
+                                                              const std::vector<TaskKey>& finished) {
+  std::vector<TaskKey> adopted;
+  if (finished.empty()) return adopted;
+  std::vector<int64_t> ids, epochs;
+  Split(finished, &ids, &epochs);
+  WARPSMITH_ASSIGN_OR_RETURN(
+      const store::ResultSet rows,
+      transaction.Execute("task_adopt", {owner.worker_id, owner.boot_id, ids, epochs, settings_.lease_seconds}));
+  for (const store::Row row : rows) adopted.push_back({row.Int("id"), row.Int("epoch")});
+  return adopted;
+}
+
 absl::StatusOr<std::vector<Task>> PostgresTaskQueue::Complete(store::Transaction& transaction,
                                                               const std::vector<Completion>& completions) {
   std::vector<int64_t> ids, epochs;
@@ -122,7 +106,7 @@ absl::StatusOr<std::vector<Task>> PostgresTaskQueue::Complete(store::Transaction
   WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows, transaction.Execute("task_complete", {ids, epochs, results}));
   counters_.completions += static_cast<int64_t>(rows.size());
   counters_.stale_completions += static_cast<int64_t>(completions.size() - rows.size());
-  return FromRows(rows);
+  return TasksFromRows(rows);
 }
 
 absl::StatusOr<std::vector<TaskKey>> PostgresTaskQueue::AlreadyDone(store::Transaction& transaction,
@@ -130,10 +114,11 @@ absl::StatusOr<std::vector<TaskKey>> PostgresTaskQueue::AlreadyDone(store::Trans
   std::vector<int64_t> ids, epochs;
   Split(keys, &ids, &epochs);
   WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows, transaction.Execute("task_states", {ids}));
+  const std::set<TaskKey> asked(keys.begin(), keys.end());
   std::vector<TaskKey> done;
   for (const store::Row row : rows) {
     const TaskKey key{row.Int("id"), row.Int("epoch")};
-    if (row.Text("state") == "done" && std::find(keys.begin(), keys.end(), key) != keys.end()) done.push_back(key);
+    if (row.Text("state") == "done" && asked.contains(key)) done.push_back(key);
   }
   return done;
 }
@@ -143,7 +128,7 @@ absl::StatusOr<std::vector<Task>> PostgresTaskQueue::Fail(store::Transaction& tr
   WARPSMITH_ASSIGN_OR_RETURN(
       const store::ResultSet rows,
       transaction.Execute("task_fail", {key.id, key.epoch, store::CleanText(error, 2000), settings_.retry_seconds}));
-  std::vector<Task> tasks = FromRows(rows);
+  std::vector<Task> tasks = TasksFromRows(rows);
   if (tasks.empty()) ++counters_.stale_completions;
   counters_.quarantined += CountQuarantined(tasks);
   return tasks;
@@ -160,7 +145,7 @@ absl::StatusOr<std::vector<Task>> PostgresTaskQueue::Rescue(store::Transaction& 
   WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows,
                              transaction.Execute("task_rescue", {settings_.max_worker_deaths}));
   for (const store::Row row : rows) ++(row.Bool("died") ? counters_.rescued_leases : counters_.rescued_deadlines);
-  std::vector<Task> tasks = FromRows(rows);
+  std::vector<Task> tasks = TasksFromRows(rows);
   counters_.quarantined += CountQuarantined(tasks);
   return tasks;
 }
@@ -170,7 +155,7 @@ absl::StatusOr<std::vector<Task>> PostgresTaskQueue::FreeOtherBoots(store::Trans
   WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows,
                              transaction.Execute("task_free_boot", {owner.worker_id, owner.boot_id, died ? 1 : 0,
                                                                     settings_.max_worker_deaths}));
-  std::vector<Task> tasks = FromRows(rows);
+  std::vector<Task> tasks = TasksFromRows(rows);
   counters_.quarantined += CountQuarantined(tasks);
   return tasks;
 }
@@ -189,7 +174,7 @@ absl::StatusOr<std::vector<CancelledTask>> PostgresTaskQueue::CancelSearch(store
 absl::StatusOr<std::vector<Task>> PostgresTaskQueue::OfSearch(store::Transaction& transaction,
                                                               const std::string& search_id) {
   WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows, transaction.Execute("task_of_search", {search_id}));
-  return FromRows(rows);
+  return TasksFromRows(rows);
 }
 
 }  // namespace warpsmith::queue

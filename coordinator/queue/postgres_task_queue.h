@@ -12,12 +12,21 @@ class PostgresTaskQueue final : public TaskQueue {
   const QueueSettings& settings() const override { return settings_; }
   const QueueCounters& counters() const override { return counters_; }
 
+  // While it is on, no problem is taken in and no model is called; evaluations go on. Any thread.
+  void HoldNewWork(bool on) { new_work_held_ = on; }
+
   absl::StatusOr<int64_t> Put(store::Transaction& transaction, const TaskSpec& spec) override;
   absl::StatusOr<std::vector<Task>> Claim(store::Transaction& transaction, const Owner& owner,
-                                          const std::vector<TaskKind>& kinds, const std::string& device_class,
+                                          const std::vector<TaskKind>& kinds, const Placement& placement,
                                           int limit) override;
+  absl::StatusOr<std::vector<Task>> ClaimForMany(store::Transaction& transaction,
+                                                 const std::vector<Claimant>& claimants) override;
   absl::StatusOr<std::vector<TaskKey>> Renew(store::Transaction& transaction, const Owner& owner,
                                              const std::vector<TaskKey>& held) override;
+  absl::StatusOr<std::vector<OwnedKey>> RenewMany(store::Transaction& transaction,
+                                                  const std::vector<OwnedKeys>& held) override;
+  absl::StatusOr<std::vector<TaskKey>> Adopt(store::Transaction& transaction, const Owner& owner,
+                                             const std::vector<TaskKey>& finished) override;
   absl::StatusOr<std::vector<Task>> Complete(store::Transaction& transaction,
                                              const std::vector<Completion>& completions) override;
   absl::StatusOr<std::vector<TaskKey>> AlreadyDone(store::Transaction& transaction,
@@ -34,8 +43,11 @@ class PostgresTaskQueue final : public TaskQueue {
   absl::StatusOr<std::vector<Task>> OfSearch(store::Transaction& transaction, const std::string& search_id) override;
 
  private:
+  absl::StatusOr<std::vector<Task>> ClaimAlike(store::Transaction& transaction, const std::vector<Claimant>& claimants);
+
   const QueueSettings settings_;
   QueueCounters counters_;
+  std::atomic<bool> new_work_held_{false};
 };
 
 }  // namespace warpsmith::queue

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace warpsmith::queue {
@@ -28,8 +29,8 @@ struct TaskSpec {
   int round = 0;
   int wanted = 1;            // propose: ideas; implement: K
   std::vector<int> indexes;  // implement
-  int attempt = 0;           // repair
-  std::string stage;         // evaluate: measure, confirm
+  int attempt = 0;           // repair; propose: the island, 0: none
+  std::string stage;         // evaluate: measure, confirm; propose: calls with the same one wait for one another
   int64_t seed = 0;
   std::string device_class;  // empty: any
   int priority = 0;          // smaller first
@@ -48,6 +49,19 @@ struct Task : TaskSpec {
   std::string owner_boot;
   std::string result;
   std::string last_error;
+  std::string problem_id;
+};
+
+// What can run where, and what a device was at last. Bytes.
+struct Placement {
+  Placement(std::string wanted_class) : device_class(std::move(wanted_class)) {}  // NOLINT(google-explicit-constructor)
+  Placement(const char* wanted_class) : device_class(wanted_class) {}             // NOLINT(google-explicit-constructor)
+  Placement(std::string wanted_class, int64_t memory, std::string last_problem)
+      : device_class(std::move(wanted_class)), memory_bytes(memory), problem_id(std::move(last_problem)) {}
+
+  std::string device_class;
+  int64_t memory_bytes = 0;  // 0: not known, everything fits
+  std::string problem_id;    // its tasks go before others of about the same age; empty: none
 };
 
 // Who holds a lease: a worker's boot, or the coordinator's own.

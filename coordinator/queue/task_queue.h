@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/queue/pairing.h"
 #include "coordinator/queue/task.h"
 #include "coordinator/store/database.h"
 
@@ -16,8 +17,10 @@ namespace warpsmith::queue {
 
 struct QueueSettings {
   double lease_seconds = 15;
-  int max_worker_deaths = 3;
-  double retry_seconds = 1;  // before the first retry; doubles, to 60 s
+  int max_worker_deaths = 3;  // different workers; a single one counts up to twice as often
+  double retry_seconds = 1;   // before the first retry; doubles, to 60 s
+  // By how much older a task counts for a device that was at its problem last.
+  double affinity_seconds = 30;
 };
 
 struct QueueCounters {
@@ -39,6 +42,17 @@ struct CancelledTask {
   TaskKind kind;
 };
 
+struct OwnedKey {
+  std::string worker_id;
+  TaskKey key;
+  auto operator<=>(const OwnedKey&) const = default;
+};
+
+struct OwnedKeys {
+  Owner owner;
+  std::vector<TaskKey> keys;
+};
+
 class TaskQueue {
  public:
   virtual ~TaskQueue() = default;
@@ -47,13 +61,25 @@ class TaskQueue {
 
   // 0: it was there already.
   virtual absl::StatusOr<int64_t> Put(store::Transaction& transaction, const TaskSpec& spec) = 0;
-  // Up to `limit` tasks of these kinds that suit the device class, first by priority, then by age.
+  // Up to `limit` tasks, first by priority, then by age: work for a device (intake, evaluate) that it can take, or
+  // calls to models, for which placement does not count. Tasks of paused searches stay.
   virtual absl::StatusOr<std::vector<Task>> Claim(store::Transaction& transaction, const Owner& owner,
-                                                  const std::vector<TaskKind>& kinds, const std::string& device_class,
+                                                  const std::vector<TaskKind>& kinds, const Placement& placement,
                                                   int limit) = 0;
+  // The same work for a device for many at once, in a number of statements that grows with the kinds of device alone.
+  // The tasks' owners say whose they are.
+  virtual absl::StatusOr<std::vector<Task>> ClaimForMany(store::Transaction& transaction,
+                                                         const std::vector<Claimant>& claimants) = 0;
   // All leases of one owner at once; returns those that it still holds.
   virtual absl::StatusOr<std::vector<TaskKey>> Renew(store::Transaction& transaction, const Owner& owner,
                                                      const std::vector<TaskKey>& held) = 0;
+  // The same for many owners at once; what comes back names its owner's worker.
+  virtual absl::StatusOr<std::vector<OwnedKey>> RenewMany(store::Transaction& transaction,
+                                                          const std::vector<OwnedKeys>& held) = 0;
+  // What an earlier boot of this worker had finished and its new boot still has becomes the new boot's: call it before
+  // FreeOtherBoots. Returns what was adopted.
+  virtual absl::StatusOr<std::vector<TaskKey>> Adopt(store::Transaction& transaction, const Owner& owner,
+                                                     const std::vector<TaskKey>& finished) = 0;
   // Returns the tasks whose completion counts; the others are stale and are counted.
   virtual absl::StatusOr<std::vector<Task>> Complete(store::Transaction& transaction,
                                                      const std::vector<Completion>& completions) = 0;

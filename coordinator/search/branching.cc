@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
-#include "common/hash.h"
 #include "coordinator/search/numbers.h"
+#include "coordinator/search/parent_draw.h"
 
 namespace warpsmith::search {
 namespace {
@@ -50,18 +50,12 @@ class ParentChoice {
     deviations.reserve(ratios.size());
     for (double ratio : ratios) deviations.push_back(std::abs(ratio - median));
     const double deviation = std::max(kMinDeviation, Median(deviations));
-    double total = 0;
-    std::vector<double> sums;
+    std::vector<double> weights;
     for (size_t i = 0; i < free.size(); ++i) {
       const double rank = 1 / (1 + std::exp(-kRankSteepness * (ratios[i] - median) / deviation));
-      total += rank / (1 + index_.Children(free[i]->id));
-      sums.push_back(total);
+      weights.push_back(rank / (1 + index_.Children(free[i]->id)));
     }
-    // One draw a slot from its own name: the same search and round draw the same, whatever happened in between.
-    const std::string name = fmt::format("{}/{}/{}", seed_, index_.snapshot().round, chosen_.size());
-    const double point = static_cast<double>(Sha256Prefix(name) >> 11) * 0x1.0p-53 * total;
-    size_t at = static_cast<size_t>(std::upper_bound(sums.begin(), sums.end(), point) - sums.begin());
-    Add(*free[std::min(at, free.size() - 1)]);
+    Add(*free[DrawPlace(weights, fmt::format("{}/{}/{}", seed_, index_.snapshot().round, chosen_.size()))]);
   }
 
   void AddSeed(const std::string& candidate_id) { chosen_.push_back(candidate_id); }
@@ -84,19 +78,6 @@ class ParentChoice {
   std::set<std::string> taken_;
   std::map<std::string, int> of_lineage_;
 };
-
-// The first kernel of the bank that was no parent yet.
-std::string UnusedSeed(const SnapshotIndex& index, const std::vector<std::string>& chosen) {
-  for (const BankSeed& seed : index.snapshot().bank_seeds) {
-    const std::string& id = seed.candidate_id;
-    if (id.empty() || index.Exhausted(id) || index.Children(id) > 0 || index.HasTask(TaskKind::kPropose, id) ||
-        index.FindCandidate(id) != nullptr || std::find(chosen.begin(), chosen.end(), id) != chosen.end()) {
-      continue;
-    }
-    return id;
-  }
-  return "";
-}
 
 }  // namespace
 
@@ -124,13 +105,6 @@ std::vector<Propose> Branching::StartRound(const SnapshotIndex& index, uint64_t 
   const int unfilled = values.parents - static_cast<int>(proposals.size());
   if (unfilled > 0 && module_open) proposals.push_back(Propose{"", unfilled * values.ideas, round});
   return proposals;
-}
-
-bool Branching::Complete(const SnapshotIndex& index, const RoundProgress& progress) const {
-  // Nothing comes after the last round that its stragglers could join.
-  const bool last = index.snapshot().round >= index.values().rounds;
-  const double share = last ? 1 : index.values().round_close_share;
-  return progress.settled >= std::ceil(share * progress.total - 1e-9);
 }
 
 }  // namespace warpsmith::search

@@ -21,7 +21,6 @@ class Branching final : public RoundStrategy {
   int Implementations(const SearchValues& values) const override { return values.implementations; }
   std::vector<Propose> StartRound(const SnapshotIndex& index, uint64_t seed) const override;
   std::vector<Propose> ContinueRound(const SnapshotIndex&) const override { return {}; }
-  bool Complete(const SnapshotIndex& index, const RoundProgress& progress) const override;
 };
 
 }  // namespace warpsmith::search

@@ -19,6 +19,8 @@ class Budget {
   int TakeEvaluations(int wanted);
   // Something was held back for money, tokens or GPU time (not for capacity).
   bool blocked() const { return blocked_; }
+  // No evaluation can be paid for any more.
+  bool evaluations_blocked() const { return evaluations_affordable_ < 1; }
   // A round needs an idea, an implementation and an evaluation.
   bool CanStartRound() const { return calls_affordable_ >= 2 && evaluations_affordable_ >= 1; }
 

@@ -25,7 +25,9 @@ Json SortedTexts(const std::vector<View>& views, ToArray to_array) {
 
 struct ToJson {
   Json operator()(const Propose& a) const {
-    return {{"action", "propose"}, {"parent_id", a.parent_id}, {"count", a.count}, {"round", a.round}};
+    Json json = {{"action", "propose"}, {"parent_id", a.parent_id}, {"count", a.count}, {"round", a.round}};
+    if (a.island != 0) json["island"] = a.island;
+    return json;
   }
   Json operator()(const Implement& a) const {
     return {{"action", "implement"},
@@ -61,6 +63,8 @@ class FieldReader {
     Fail(field, "an integer");
     return 0;
   }
+  // 0 where it is not there.
+  int OptionalInteger(const char* field) { return json_.contains(field) ? Integer(field) : 0; }
   std::vector<int> Integers(const char* field) {
     auto it = json_.find(field);
     if (it != json_.end() && it->is_array() && std::all_of(it->begin(), it->end(), IsInt)) {
@@ -104,7 +108,10 @@ std::string SnapshotHash(const Snapshot& s) {
                     v.stop_after_rounds_without_gain,
                     v.round_deadline_seconds,
                     v.round_close_share,
-                    v.confirm};
+                    v.confirm,
+                    v.islands,
+                    v.migration_rounds,
+                    v.stop_at_roofline_share};
   json["round"] = {s.round, s.round_started_us};
   json["usage"] = {s.usage.usd, s.usage.tokens, s.usage.gpu_seconds, s.usage.model_calls, s.usage.calls_refused};
   json["candidates"] = SortedTexts(s.candidates, [](const CandidateView& c) -> Json {
@@ -121,10 +128,12 @@ std::string SnapshotHash(const Snapshot& s) {
             c.spread,
             c.log_ratio,
             c.reason,
-            c.twin_of};
+            c.twin_of,
+            c.roofline_share};
   });
   json["ideas"] = SortedTexts(s.ideas, [](const IdeaView& i) -> Json {
-    return {i.id, i.parent_id, i.category, i.title, i.origin, i.round, i.requested, i.delivered, i.operator_injected};
+    return {i.id,        i.parent_id, i.category,          i.title, i.origin, i.round,
+            i.requested, i.delivered, i.operator_injected, i.island};
   });
   json["tasks"] = SortedTexts(s.tasks, [](const TaskView& t) -> Json {
     return {static_cast<int>(t.kind), t.subject_id, t.parent_id, t.round, t.count, static_cast<int>(t.state)};
@@ -150,7 +159,8 @@ absl::StatusOr<std::vector<Action>> ActionsFromJson(std::string_view text) {
     FieldReader reader(json[i], i);
     const std::string name = reader.Text("action");
     if (name == "propose") {
-      actions.push_back(Propose{reader.Text("parent_id"), reader.Integer("count"), reader.Integer("round")});
+      actions.push_back(Propose{reader.Text("parent_id"), reader.Integer("count"), reader.Integer("round"),
+                                reader.OptionalInteger("island")});
     } else if (name == "implement") {
       actions.push_back(Implement{reader.Text("idea_id"), reader.Integer("count"), reader.Integers("indexes"),
                                   reader.Integer("round")});
@@ -173,8 +183,9 @@ absl::StatusOr<std::vector<Action>> ActionsFromJson(std::string_view text) {
 std::string Describe(const Action& action) {
   struct Describer {
     std::string operator()(const Propose& a) const {
-      return fmt::format("propose {} ideas from {} (round {})", a.count,
-                         a.parent_id.empty() ? "the module" : a.parent_id, a.round);
+      return fmt::format("propose {} ideas from {} (round {}{})", a.count,
+                         a.parent_id.empty() ? "the module" : a.parent_id, a.round,
+                         a.island == 0 ? "" : fmt::format(", island {}", a.island));
     }
     std::string operator()(const Implement& a) const {
       return fmt::format("implement idea {} {} times (round {})", a.idea_id, a.indexes.size(), a.round);

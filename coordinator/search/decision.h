@@ -16,7 +16,7 @@ namespace warpsmith::search {
 // SHA-256 (hex) over a canonical text of the snapshot: the same for any order of its vectors but bank_seeds.
 std::string SnapshotHash(const Snapshot& snapshot);
 
-// [{"action":"propose","parent_id":"","count":9,"round":1}, …]
+// [{"action":"propose","parent_id":"","count":9,"round":1}, …]; "island" where there is one.
 std::string ActionsToJson(const std::vector<Action>& actions);
 absl::StatusOr<std::vector<Action>> ActionsFromJson(std::string_view json);
 

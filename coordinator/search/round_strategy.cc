@@ -1,6 +1,7 @@
 #include "coordinator/search/round_strategy.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warpsmith::search {
 namespace {
@@ -11,7 +12,19 @@ void TakeProposals(const std::vector<Propose>& proposals, Budget* budget, std::v
   }
 }
 
+// Measurements again that were ordered. One can dethrone a candidate and bring up another, so their number is bounded.
+int Confirmations(const SnapshotIndex& index) {
+  return static_cast<int>(std::count_if(index.tasks().begin(), index.tasks().end(),
+                                        [](const TaskView* task) { return task->kind == TaskKind::kConfirm; }));
+}
+
 }  // namespace
+
+bool RoundStrategy::Complete(const SnapshotIndex& index, const RoundProgress& progress) const {
+  const bool last = index.snapshot().round >= index.values().rounds;
+  if (last) return progress.settled >= progress.total && !index.AnyOpenTask();
+  return progress.settled >= std::ceil(index.values().round_close_share * progress.total - 1e-9);
+}
 
 std::vector<Action> RoundStrategy::FollowUps(const SnapshotIndex& index, Budget* budget) const {
   std::vector<Action> actions;
@@ -38,23 +51,40 @@ std::vector<Action> RoundStrategy::FollowUps(const SnapshotIndex& index, Budget*
 
 std::vector<Action> RoundStrategy::End(const SnapshotIndex& index, Budget* budget, const std::string& reason) const {
   const int wanted = index.values().confirm;
-  int confirmations = 0;
+  int confirmations = Confirmations(index);
   for (const TaskView* task : index.tasks()) {
-    if (task->kind != TaskKind::kConfirm) continue;
-    if (task->state == TaskState::kOpen) return {};
-    ++confirmations;
+    if (task->kind == TaskKind::kConfirm && task->state == TaskState::kOpen) return {};
   }
   std::vector<Action> actions;
-  // A confirmation can dethrone a candidate and bring up another one, so the total is bounded too.
   const std::vector<CandidateView> ranked = RankCandidates(index.snapshot());
   for (size_t i = 0; i < ranked.size() && i < static_cast<size_t>(wanted); ++i) {
     if (index.HasTask(TaskKind::kConfirm, ranked[i].id) || confirmations >= 2 * wanted) continue;
-    if (budget->TakeEvaluations(1) == 0) break;
+    if (budget->TakeEvaluations(1) == 0) {
+      if (actions.empty() && !budget->evaluations_blocked()) return {};  // there will be room for it
+      break;
+    }
     actions.push_back(Evaluate{ranked[i].id, "confirm"});
     ++confirmations;
   }
   if (actions.empty()) actions.push_back(Finish{reason});
   return actions;
+}
+
+std::optional<std::vector<Action>> RoundStrategy::AtRoofline(const SnapshotIndex& index, Budget* budget) const {
+  const SearchValues& values = index.values();
+  const CandidateView* best = index.Fastest();
+  if (values.stop_at_roofline_share <= 0 || best == nullptr || IsScreened(*best) ||
+      !(best->roofline_share >= values.stop_at_roofline_share)) {
+    return std::nullopt;
+  }
+  // Only a second measurement is believed. Nothing else is begun meanwhile: it would be wasted.
+  if (index.HasOpenTask(TaskKind::kConfirm, best->id)) return std::vector<Action>{};
+  if (values.confirm > 0 && !index.HasTask(TaskKind::kConfirm, best->id)) {
+    if (Confirmations(index) >= 2 * values.confirm) return std::nullopt;
+    if (budget->TakeEvaluations(1) == 1) return std::vector<Action>{Evaluate{best->id, "confirm"}};
+    if (!budget->evaluations_blocked()) return std::vector<Action>{};
+  }
+  return End(index, budget, "roofline");
 }
 
 std::vector<Action> RoundStrategy::Open(const SnapshotIndex& index, Budget* budget, uint64_t seed,
@@ -85,6 +115,7 @@ std::vector<Action> RoundStrategy::Next(const Snapshot& snapshot, uint64_t /*dec
   const SnapshotIndex index(snapshot);
   Budget budget(index, capacity);
   const int round = std::max(1, snapshot.round);
+  if (std::optional<std::vector<Action>> stop = AtRoofline(index, &budget)) return *std::move(stop);
   if (round > snapshot.values.rounds) {
     return End(index, &budget, snapshot.usage.calls_refused ? "budget" : "rounds");
   }

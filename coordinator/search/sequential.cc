@@ -19,15 +19,14 @@ std::vector<Propose> Sequential::ContinueRound(const SnapshotIndex& index) const
 }
 
 bool Sequential::CallsLeft(const SnapshotIndex& index) const {
-  const SearchValues& values = index.values();
-  int calls = 0;
+  int64_t calls = 0;
   for (const TaskView* task : index.tasks()) {
     if (task->round != index.snapshot().round) continue;
-    if (task->kind == TaskKind::kPropose || task->kind == TaskKind::kRepair) ++calls;
+    if (task->kind == TaskKind::kPropose) ++calls;
     if (task->kind == TaskKind::kImplement) calls += task->count;
   }
   // A turn is an idea and an implementation.
-  return calls + 2 <= values.parents * (1 + values.ideas * values.implementations);
+  return calls + 2 <= CallsARound(index.values());
 }
 
 bool Sequential::Complete(const SnapshotIndex& index, const RoundProgress& progress) const {

@@ -1,6 +1,6 @@
 // The usual practice, to compare with: one line of work. Each turn asks for one idea on the best kernel so far (from
-// the module until there is one), has it implemented once and repaired if it fails. A round has as many model calls as
-// one of `branching` with the same settings has before repairs.
+// the module until there is one), has it implemented once and repaired if it fails. Models are told every earlier turn.
+// A round has CallsARound() model calls before repairs.
 // Threading: const.
 #ifndef WARPSMITH_COORDINATOR_SEARCH_SEQUENTIAL_H_
 #define WARPSMITH_COORDINATOR_SEARCH_SEQUENTIAL_H_

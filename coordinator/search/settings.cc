@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace warpsmith::search {
@@ -9,6 +10,8 @@ namespace {
 
 constexpr int kMaxRounds = 1000;
 constexpr int kMaxBranch = 64;  // of each of B, I and K
+constexpr int kMaxIslands = 64;
+constexpr int kMostIslandsByDefault = 8;
 
 absl::Status CheckRange(const char* field, int value, int low, int high) {
   if (value >= low && value <= high) return absl::OkStatus();
@@ -28,12 +31,22 @@ absl::Status CheckWeight(const std::string& name, double weight) {
 
 }  // namespace
 
+const std::vector<std::string>& StrategyNames() {
+  static const std::vector<std::string> names = {"branching", "sequential", "best_of_n", "evolve"};
+  return names;
+}
+
+int64_t CallsARound(const SearchValues& values) {
+  return int64_t{values.parents} * (1 + int64_t{values.ideas} * values.implementations);
+}
+
 absl::StatusOr<SearchValues> ResolveSettings(const v1::SearchSettings& settings) {
   SearchValues values;
   if (!settings.strategy().empty()) values.strategy = settings.strategy();
-  if (values.strategy != "branching" && values.strategy != "sequential") {
+  const std::vector<std::string>& names = StrategyNames();
+  if (std::find(names.begin(), names.end(), values.strategy) == names.end()) {
     return InvalidArgument(
-        fmt::format("settings.strategy is \"{}\"; there are branching and sequential", values.strategy));
+        fmt::format("settings.strategy is \"{}\"; there are {}", values.strategy, fmt::join(names, ", ")));
   }
   int branch = 3;
   if (settings.preset() == "quick") {
@@ -54,6 +67,9 @@ absl::StatusOr<SearchValues> ResolveSettings(const v1::SearchSettings& settings)
   values.max_tokens = settings.max_tokens();
   values.max_gpu_hours = settings.max_gpu_hours();
   values.stop_after_rounds_without_gain = settings.stop_after_rounds_without_gain();
+  values.islands = either(settings.islands(), std::clamp(values.parents, 2, kMostIslandsByDefault));
+  values.migration_rounds = settings.migration_rounds() == -1 ? 0 : either(settings.migration_rounds(), 2);
+  if (settings.has_stop_at_roofline_share()) values.stop_at_roofline_share = settings.stop_at_roofline_share();
   if (settings.round_deadline_seconds() != 0) values.round_deadline_seconds = settings.round_deadline_seconds();
   if (settings.round_close_share() != 0) values.round_close_share = settings.round_close_share();
 
@@ -64,6 +80,8 @@ absl::StatusOr<SearchValues> ResolveSettings(const v1::SearchSettings& settings)
   WARPSMITH_RETURN_IF_ERROR(CheckRange("repairs", values.repairs, 0, 10));
   WARPSMITH_RETURN_IF_ERROR(
       CheckRange("stop_after_rounds_without_gain", values.stop_after_rounds_without_gain, 0, kMaxRounds));
+  WARPSMITH_RETURN_IF_ERROR(CheckRange("islands", values.islands, 1, kMaxIslands));
+  WARPSMITH_RETURN_IF_ERROR(CheckRange("migration_rounds", values.migration_rounds, 0, kMaxRounds));
   WARPSMITH_RETURN_IF_ERROR(CheckLimit("max_usd", values.max_usd));
   WARPSMITH_RETURN_IF_ERROR(CheckLimit("max_tokens", static_cast<double>(values.max_tokens)));
   WARPSMITH_RETURN_IF_ERROR(CheckLimit("max_gpu_hours", values.max_gpu_hours));
@@ -75,6 +93,11 @@ absl::StatusOr<SearchValues> ResolveSettings(const v1::SearchSettings& settings)
   if (!(values.round_close_share > 0 && values.round_close_share <= 1)) {
     return InvalidArgument(
         fmt::format("settings.round_close_share is {}; give a number above 0, to 1", values.round_close_share));
+  }
+  if (!(values.stop_at_roofline_share >= 0 && values.stop_at_roofline_share <= 1)) {
+    return InvalidArgument(
+        fmt::format("settings.stop_at_roofline_share is {}; give a share of the roofline up to 1, or 0 for never",
+                    values.stop_at_roofline_share));
   }
   if (!settings.model_choice().empty()) values.model_choice = settings.model_choice();
   if (values.model_choice != "bandit" && values.model_choice != "fixed_split") {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/status.h"
 #include "warpsmith/v1/search.pb.h"
@@ -24,9 +25,19 @@ struct SearchValues {
   int stop_after_rounds_without_gain = 0;  // 0: never
   double round_deadline_seconds = 1800;
   double round_close_share = 0.9;
-  std::string model_choice = "bandit";  // or fixed_split
-  int confirm = 3;                      // best candidates measured again before the search ends; 0: none
+  std::string model_choice = "bandit";   // or fixed_split
+  int confirm = 3;                       // best candidates measured again before the search ends; 0: none
+  int islands = 3;                       // strategy evolve
+  int migration_rounds = 2;              // strategy evolve; 0: never
+  double stop_at_roofline_share = 0.95;  // 0: never
 };
+
+// In the order in which they are told to people.
+const std::vector<std::string>& StrategyNames();
+
+// Model calls that a round has before repairs, with every strategy, so that they can be compared at equal cost: as many
+// as one of branching, where each of B parents gets a call for ideas and each of I ideas K calls for code.
+int64_t CallsARound(const SearchValues& values);
 
 absl::StatusOr<SearchValues> ResolveSettings(const v1::SearchSettings& settings);
 

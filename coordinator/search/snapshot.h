@@ -28,7 +28,8 @@ struct CandidateView {
   double spread = 0;     // interquartile range over median
   double log_ratio = 0;  // log(anchor or eager / candidate): comparable between devices; larger is faster
   std::string reason;
-  std::string twin_of;  // the earlier candidate, of this search or another, that compiled to the same cubin
+  std::string twin_of;        // the earlier candidate, of this search or another, that compiled to the same cubin
+  double roofline_share = 0;  // what the device's peaks allow over its time; given for the fastest; 0: not known
 };
 
 struct IdeaView {
@@ -41,6 +42,7 @@ struct IdeaView {
   int requested = 0;  // implementations asked for so far: indexes 0 … requested-1
   int delivered = 0;  // of those, how many came back, usable or not
   bool operator_injected = false;
+  int island = 0;  // strategy evolve: from 1, as its Propose said; 0: none
 };
 
 // kConfirm is Evaluate with stage "confirm".

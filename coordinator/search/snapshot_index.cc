@@ -108,6 +108,16 @@ const CandidateView* SnapshotIndex::FindCandidate(const std::string& id) const {
   return it == candidate_by_id_.end() ? nullptr : it->second;
 }
 
+const IdeaView* SnapshotIndex::FindIdea(const std::string& id) const {
+  auto it = idea_by_id_.find(id);
+  return it == idea_by_id_.end() ? nullptr : it->second;
+}
+
+const CandidateView* SnapshotIndex::Fastest() const {
+  const std::vector<const CandidateView*> order = FastestFirst(candidates_);
+  return order.empty() ? nullptr : order.front();
+}
+
 std::string SnapshotIndex::Lineage(const CandidateView& candidate) const {
   const CandidateView* at = &candidate;
   // Each step goes up one candidate or over to a twin, so a longer walk means a cycle in the data.

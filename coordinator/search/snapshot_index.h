@@ -39,6 +39,9 @@ class SnapshotIndex {
   const std::vector<const TaskView*>& tasks() const { return tasks_; }
 
   const CandidateView* FindCandidate(const std::string& id) const;
+  const IdeaView* FindIdea(const std::string& id) const;
+  // The fastest correct candidate; nullptr: there is none.
+  const CandidateView* Fastest() const;
   // The first idea of the chain that led to the candidate; its own id for an injected kernel. A twin (the same cubin as
   // an earlier candidate) belongs to that one's lineage: it brings nothing new to a round's choice of parents.
   std::string Lineage(const CandidateView& candidate) const;

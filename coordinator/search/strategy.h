@@ -7,10 +7,10 @@
 // at every change and every few seconds (deadlines). An action that was carried out is not returned again. No actions:
 // wait.
 // - Propose, Implement, Repair, Evaluate: make a task (key it by decision number and place in the list: `sequential`
-// asks
-//   for ideas on one parent many times a round). Implement raises IdeaView::requested by indexes.size().
-//   Evaluate moves a queued candidate to kEvaluating; with stage "confirm" it is a task of kind kConfirm whose result
-//   replaces the candidate's evaluation, and the candidate stays kDone meanwhile.
+// and
+//   `best_of_n` ask for ideas on one parent many times a round). Ideas keep their Propose's island. Implement raises
+//   IdeaView::requested by indexes.size(). Evaluate moves a queued candidate to kEvaluating; with stage "confirm" it is
+//   a task of kind kConfirm whose result replaces the candidate's evaluation, and the candidate stays kDone meanwhile.
 // - CloseRound: write the round's summary; the open round becomes round+1, started now, also after the last round.
 // - Finish: the search is done; open tasks are cancelled.
 // Candidates, ideas and results that come late are recorded with their own round and join the pool.
@@ -36,6 +36,7 @@ struct Propose {
   std::string parent_id;  // empty: the module itself; may be a bank seed's candidate
   int count = 0;          // ideas wanted
   int round = 0;
+  int island = 0;  // strategy evolve: whose ideas they will be, and whose history the models are told; 0: none
   bool operator==(const Propose&) const = default;
 };
 struct Implement {
@@ -60,7 +61,7 @@ struct CloseRound {
   bool operator==(const CloseRound&) const = default;
 };
 struct Finish {
-  std::string reason;  // rounds, no_gain, budget, ideas_exhausted
+  std::string reason;  // rounds, no_gain, budget, ideas_exhausted, roofline
   bool operator==(const Finish&) const = default;
 };
 using Action = std::variant<Propose, Implement, Repair, Evaluate, CloseRound, Finish>;
@@ -79,7 +80,7 @@ class Strategy {
                                    const Capacity& capacity) const = 0;
 };
 
-// "branching" or "sequential"; InvalidArgument names those there are.
+// By one of StrategyNames(); InvalidArgument names those there are.
 absl::StatusOr<std::unique_ptr<Strategy>> MakeStrategy(const std::string& name);
 
 // Correct candidates, fastest first, whatever their spread: what `best` means to people.

@@ -50,6 +50,11 @@ absl::Status CloseReservation(Transaction& transaction, int64_t id, bool abandon
   return transaction.Execute("budget_close", {id, abandoned}).status();
 }
 
+absl::Status ReleaseUnused(Transaction& transaction, const std::string& idempotency_key, int64_t task_id,
+                           int64_t epoch) {
+  return transaction.Execute("budget_release_unused", {idempotency_key, task_id, epoch}).status();
+}
+
 absl::Status AbandonReservationsOf(Transaction& transaction, int64_t task_id) {
   return transaction.Execute("budget_abandon_of_task", {task_id}).status();
 }

@@ -53,6 +53,10 @@ struct Reservation {
 absl::StatusOr<Reservation> Reserve(Transaction& transaction, const ReservationRequest& request);
 // Charges what its recorded calls cost, or at least all of it where it is abandoned. Again: no change.
 absl::Status CloseReservation(Transaction& transaction, int64_t id, bool abandoned);
+// What an earlier try to reserve for this call left open, since nobody heard of its commit. For one who is about to
+// make the call and has not made it yet.
+absl::Status ReleaseUnused(Transaction& transaction, const std::string& idempotency_key, int64_t task_id,
+                           int64_t epoch);
 // Everything that a task left open, when it is taken up again; or everything, when a coordinator starts.
 absl::Status AbandonReservationsOf(Transaction& transaction, int64_t task_id);
 absl::Status AbandonAllReservations(Transaction& transaction);

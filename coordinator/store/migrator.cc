@@ -49,7 +49,9 @@ absl::StatusOr<int> Migrate(const std::string& conninfo, const std::vector<Migra
     bool behind = true;
     WARPSMITH_RETURN_IF_ERROR(CatchDatabaseErrors([&]() -> absl::Status {
       pqxx::work work(connection->connection);
-      work.exec("SET LOCAL lock_timeout = '120s'; SELECT pg_advisory_xact_lock(7710452, 3)");
+      // A migration of large tables takes what it takes.
+      work.exec(
+          "SET LOCAL lock_timeout = '120s'; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(7710452, 3)");
       work.exec(
           "CREATE TABLE IF NOT EXISTS schema_migration (version integer PRIMARY KEY, name text NOT NULL, "
           "sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())");

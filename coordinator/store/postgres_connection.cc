@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace warpsmith::store {
 namespace {
 
@@ -65,7 +67,8 @@ absl::Status CatchDatabaseErrors(const std::function<absl::Status()>& work) {
   }
 }
 
-absl::StatusOr<std::unique_ptr<PostgresConnection>> OpenConnection(const std::string& conninfo) {
+absl::StatusOr<std::unique_ptr<PostgresConnection>> OpenConnection(const std::string& conninfo,
+                                                                   double statement_timeout_seconds) {
   std::unique_ptr<PostgresConnection> opened;
   absl::Status status = CatchDatabaseErrors([&]() -> absl::Status {
     opened = std::make_unique<PostgresConnection>(conninfo);
@@ -76,8 +79,9 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> OpenConnection(const std::st
     pqxx::nontransaction session(opened->connection);
     session.exec(
         "SET client_encoding = 'UTF8'; SET bytea_output = 'hex'; SET application_name = 'warpsmith-coordinator'; "
-        "SET statement_timeout = '60s'; SET lock_timeout = '20s'; SET idle_in_transaction_session_timeout = '120s'; "
-        "SET client_min_messages = 'warning'");
+        "SET lock_timeout = '20s'; SET idle_in_transaction_session_timeout = '120s'; SET client_min_messages = "
+        "'warning'");
+    session.exec(fmt::format("SET statement_timeout = {}", std::llround(statement_timeout_seconds * 1000)));
     return absl::OkStatus();
   });
   if (status.ok()) return opened;

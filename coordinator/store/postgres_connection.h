@@ -21,7 +21,8 @@ struct PostgresConnection {
 
 // Opens a connection that does not reconnect by itself: a session's locks and prepared statements must not vanish
 // unnoticed. Unavailable with libpq's text and the remedy.
-absl::StatusOr<std::unique_ptr<PostgresConnection>> OpenConnection(const std::string& conninfo);
+absl::StatusOr<std::unique_ptr<PostgresConnection>> OpenConnection(const std::string& conninfo,
+                                                                   double statement_timeout_seconds = 60);
 
 // Runs `work`, turning any exception into a status.
 absl::Status CatchDatabaseErrors(const std::function<absl::Status()>& work);

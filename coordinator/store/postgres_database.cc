@@ -60,8 +60,13 @@ class PostgresTransaction final : public Transaction {
 
 }  // namespace
 
-PostgresDatabase::PostgresDatabase(std::string conninfo, SqlLibrary library, int connections, Clock& clock)
-    : conninfo_(std::move(conninfo)), library_(std::move(library)), limit_(std::max(1, connections)), clock_(clock) {}
+PostgresDatabase::PostgresDatabase(std::string conninfo, SqlLibrary library, int connections, Clock& clock,
+                                   double statement_timeout_seconds)
+    : conninfo_(std::move(conninfo)),
+      library_(std::move(library)),
+      limit_(std::max(1, connections)),
+      clock_(clock),
+      statement_timeout_seconds_(statement_timeout_seconds) {}
 
 PostgresDatabase::~PostgresDatabase() = default;
 
@@ -77,7 +82,7 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresDatabase::Acquire() 
     if (clock_.Now() < not_before_) return Unavailable(last_error_);
     ++open_;
   }
-  auto opened = OpenConnection(conninfo_);
+  auto opened = OpenConnection(conninfo_, statement_timeout_seconds_);
   std::lock_guard lock(mutex_);
   if (opened.ok()) {
     delay_ = Duration::zero();
@@ -111,8 +116,7 @@ absl::Status PostgresDatabase::RunOnce(const Work& work, bool write, bool* reuse
   std::unique_ptr<PostgresConnection> connection = std::move(acquired).value();
   *reused = !connection->prepared.empty();
   const int64_t term = term_;
-  absl::Status status = CatchDatabaseErrors([&]() -> absl::Status {
-    pqxx::work transaction(connection->connection);
+  const auto run = [&](auto& transaction) -> absl::Status {
     PostgresTransaction handle(*connection, transaction, library_);
     if (write && term != 0) {
       WARPSMITH_RETURN_IF_ERROR(handle.Execute("check_term", {term}).status());
@@ -120,6 +124,14 @@ absl::Status PostgresDatabase::RunOnce(const Work& work, bool write, bool* reuse
     WARPSMITH_RETURN_IF_ERROR(work(handle));
     transaction.commit();
     return absl::OkStatus();
+  };
+  absl::Status status = CatchDatabaseErrors([&]() -> absl::Status {
+    if (write) {
+      pqxx::work transaction(connection->connection);
+      return run(transaction);
+    }
+    pqxx::read_transaction transaction(connection->connection);
+    return run(transaction);
   });
   Release(std::move(connection));
   return status;

@@ -22,10 +22,13 @@ struct PostgresConnection;  // a libpqxx connection, in postgres_connection.h
 
 class PostgresDatabase final : public Database {
  public:
-  PostgresDatabase(std::string conninfo, SqlLibrary library, int connections, Clock& clock);
+  // A statement that runs longer than its timeout is ended by the server.
+  PostgresDatabase(std::string conninfo, SqlLibrary library, int connections, Clock& clock,
+                   double statement_timeout_seconds = 60);
   ~PostgresDatabase() override;
 
   absl::Status Write(const Work& work) override;
+  // The server refuses to be written in it: only Write checks the term.
   absl::Status Read(const Work& work) override;
 
   // The term that each Write checks; 0 (at the start): none.
@@ -42,6 +45,7 @@ class PostgresDatabase final : public Database {
   const SqlLibrary library_;
   const int limit_;
   Clock& clock_;
+  const double statement_timeout_seconds_;
   std::atomic<int64_t> term_{0};
 
   std::mutex mutex_;

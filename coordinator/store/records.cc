@@ -96,6 +96,12 @@ absl::StatusOr<SearchRecord> GetSearch(Transaction& transaction, const std::stri
   record.best_ratio = row.Double("best_ratio");
   record.submitted_us = row.Int("submitted_us");
   record.finished_us = row.Int("finished_us");
+  record.owner = row.Text("owner");
+  record.priority = static_cast<int>(row.Int("priority"));
+  record.paused = !row.Null("paused_at");
+  record.admitted = row.Bool("admitted");
+  record.granted_rounds = static_cast<int>(row.Int("granted_rounds"));
+  record.stop_reason = row.Text("stop_reason");
   return record;
 }
 

@@ -40,6 +40,12 @@ struct SearchRecord {
   double best_ratio = 0;
   int64_t submitted_us = 0;
   int64_t finished_us = 0;
+  std::string owner;        // whose quota it counts against
+  int priority = 0;         // larger goes first
+  bool paused = false;      // its tasks are not handed out, and nothing is decided
+  bool admitted = true;     // false: it waits for a place in its batch or its owner's quota
+  int granted_rounds = 0;   // in a batch: the last round that it may begin
+  std::string stop_reason;  // its batch ends it where it stands between two rounds; empty: it does not
 };
 
 struct IdeaRecord {

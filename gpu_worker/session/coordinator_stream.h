@@ -33,6 +33,8 @@ class CoordinatorConnector {
   virtual std::unique_ptr<CoordinatorStream> Open(StreamListener& listener) = 0;
   // A blob by its SHA-256, verified. NotFound, or Unavailable while the coordinator is away.
   virtual absl::StatusOr<std::string> GetBlob(const std::string& sha256) = 0;
+  // The status that a stream closed with, with its reason where it can be found out; may take seconds.
+  virtual absl::Status Explain(const absl::Status& status) { return status; }
 };
 
 // `address` as common/grpc_channel.h takes it.

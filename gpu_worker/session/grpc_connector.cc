@@ -107,7 +107,7 @@ class GrpcStream final : public CoordinatorStream {
 class GrpcConnector final : public CoordinatorConnector {
  public:
   explicit GrpcConnector(const std::string& address)
-      : channel_(ConnectTo(address)), stub_(v1::WorkerService::NewStub(channel_)) {}
+      : address_(address), channel_(ConnectTo(address)), stub_(v1::WorkerService::NewStub(channel_)) {}
 
   std::unique_ptr<CoordinatorStream> Open(StreamListener& listener) override {
     auto reactor = std::make_shared<Reactor>(listener);
@@ -133,7 +133,10 @@ class GrpcConnector final : public CoordinatorConnector {
     return data;
   }
 
+  absl::Status Explain(const absl::Status& status) override { return ExplainUnavailable(address_, status); }
+
  private:
+  const std::string address_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::WorkerService::Stub> stub_;
 };

@@ -47,8 +47,18 @@ void Worker::OnMessage(v1::CoordinatorMessage message) {
 void Worker::OnClosed(const absl::Status& status) {
   std::lock_guard lock(mutex_);
   closed_ = true;
-  close_reason_ = status.ok() ? "the coordinator closed the stream" : Message(status);
+  close_status_ = status;
   changed_.notify_all();
+}
+
+void Worker::Report(const absl::Status& status, bool news) {
+  std::string reason = "the coordinator closed the stream";
+  if (!status.ok()) reason = Message(news ? connector_.Explain(status) : status);
+  // A refusal is told even where the worker was not connected before: it stays until somebody mends it.
+  const bool refusal = !status.ok() && !absl::IsUnavailable(status) && reason != logged_reason_;
+  if (!news && !refusal) return;
+  logged_reason_ = reason;
+  spdlog::warn("lost the coordinator: {}", reason);
 }
 
 void Worker::Run(std::stop_token stop) {
@@ -61,13 +71,15 @@ void Worker::Run(std::stop_token stop) {
   std::unique_lock lock(mutex_);
   for (;;) {
     if (closed_ && stream_) {
-      if (connected_ || backoff_seconds_ == 0) spdlog::warn("lost the coordinator: {}", close_reason_);
+      const bool news = connected_ || backoff_seconds_ == 0;
+      const absl::Status status = close_status_;
       connected_ = false;
       closed_ = false;
       std::unique_ptr<CoordinatorStream> old = std::move(stream_);
       inbox_.clear();
       lock.unlock();
       old.reset();
+      Report(status, news);
       lock.lock();
       backoff_seconds_ = std::clamp(backoff_seconds_ * 2, 0.2, 5.0);
       next_connect_ =

@@ -52,6 +52,7 @@ class Worker final : public StreamListener {
   };
 
   void Connect();
+  void Report(const absl::Status& status, bool news);  // why the stream ended, where that is new
   void Handle(const v1::CoordinatorMessage& message);
   void Accept(const v1::Assignment& assignment);
   void Cancel(int64_t task_id, int64_t epoch);
@@ -76,7 +77,8 @@ class Worker final : public StreamListener {
   std::unique_ptr<CoordinatorStream> stream_;
   bool connected_ = false;
   bool closed_ = false;  // the stream has ended and waits to be replaced
-  std::string close_reason_;
+  absl::Status close_status_;
+  std::string logged_reason_;
   std::map<int64_t, Task> tasks_;  // by task id: in hand, until acknowledged
   std::deque<int64_t> waiting_;    // not started
   double lease_seconds_ = 15;

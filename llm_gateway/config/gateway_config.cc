@@ -57,6 +57,11 @@ absl::StatusOr<GatewayConfig> ParseConfig(const std::string& text, const std::st
   config.prices_file = reader.String("prices_file");
   ReadVariants(reader, config);
   config.max_usd_per_day = reader.Number("max_usd_per_day", 0, 0, 1e9);
+  config.novelty_by = reader.String("novelty_by");
+  config.novelty_threshold = reader.Number("novelty_threshold", config.novelty_threshold, 0.1, 1);
+  if (config.novelty_by.empty() && reader.Has("novelty_threshold")) {
+    reader.Fail("novelty_threshold", "is of embeddings; name the model that makes them in novelty_by");
+  }
   WARPSMITH_RETURN_IF_ERROR(reader.Finish());
   if (models.empty()) {
     return InvalidArgument(
@@ -71,6 +76,9 @@ absl::StatusOr<GatewayConfig> ParseConfig(const std::string& text, const std::st
     config.models.push_back(std::move(model));
   }
   WARPSMITH_RETURN_IF_ERROR(CheckReferences(config.models));
+  if (absl::Status status = CheckNovelty(config.models, config.novelty_by); !status.ok()) {
+    return Annotate(status, config.place + "novelty_by");
+  }
   return config;
 }
 

@@ -56,6 +56,8 @@ struct ModelConfig {
   int64_t max_output_tokens = 0;   // reasoning included; 0: the server's default (anthropic: 32,000)
   int64_t most_output_tokens = 0;  // a truncated reply is asked again with up to this; 0: 2 * max_output_tokens
   std::string max_tokens_field = "max_completion_tokens";  // openai_compatible
+  std::string key_header = "authorization";                // openai_compatible: or api-key, as Azure wants it
+  std::string embedding_model;                             // openai, openai_compatible: for POST /embeddings
   std::optional<double> temperature;
   std::string reasoning_effort;            // gemini: also minimal, low, medium, high as thinkingLevel
   std::vector<std::string> efforts;        // what a caller may ask for beside reasoning_effort, from least to most
@@ -91,6 +93,8 @@ struct GatewayConfig {
   std::string prices_file;                   // empty: the one that comes with warpsmith
   std::vector<std::string> prompt_variants;  // of the prompts folder; empty: "default" alone
   double max_usd_per_day = 0;                // this gateway's own ceiling; 0: none
+  std::string novelty_by;                    // the model whose embeddings tell ideas apart; empty: by their words
+  double novelty_threshold = 0.92;           // from here on two ideas are too close, by embeddings
   std::string place;                         // "gateway.yaml: ", for messages on the fields above; empty: no file
 };
 

@@ -140,6 +140,13 @@ void ReadHttp(YamlReader& reader, ModelConfig& model) {
     if (model.max_tokens_field != "max_tokens" && model.max_tokens_field != "max_completion_tokens") {
       reader.Fail("max_tokens_field", "must be max_completion_tokens or, for older servers, max_tokens");
     }
+    model.key_header = reader.String("key_header", model.key_header);
+    if (model.key_header != "authorization" && model.key_header != "api-key") {
+      reader.Fail("key_header", "must be authorization (Bearer KEY) or, for Azure, api-key");
+    }
+  }
+  if (model.provider == "openai" || model.provider == "openai_compatible") {
+    model.embedding_model = reader.String("embedding_model");
   }
   model.temperature = reader.OptionalNumber("temperature", 0, 2);
   ReadThinking(reader, model);

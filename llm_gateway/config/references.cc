@@ -72,4 +72,16 @@ absl::Status CheckReferences(const std::vector<ModelConfig>& models) {
   return absl::OkStatus();
 }
 
+absl::Status CheckNovelty(const std::vector<ModelConfig>& models, const std::string& name) {
+  if (name.empty()) return absl::OkStatus();
+  std::string able;
+  for (const ModelConfig& model : models) {
+    if (model.embedding_model.empty()) continue;
+    if (model.name == name) return absl::OkStatus();
+    able += (able.empty() ? "" : ", ") + model.name;
+  }
+  return InvalidArgument(fmt::format("there is no model \"{}\" with an embedding_model; there are: {}", name,
+                                     able.empty() ? "none" : able));
+}
+
 }  // namespace warpsmith::gateway

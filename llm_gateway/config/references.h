@@ -9,6 +9,8 @@
 namespace warpsmith::gateway {
 
 absl::Status CheckReferences(const std::vector<ModelConfig>& models);
+// The model that makes embeddings, if one is named.
+absl::Status CheckNovelty(const std::vector<ModelConfig>& models, const std::string& name);
 
 }  // namespace warpsmith::gateway
 

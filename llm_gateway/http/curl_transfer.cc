@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <utility>
 
 #include "common/version.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr size_t kMaxHeaderBytes = 256u << 10;
 constexpr long kUploadBuffer = 16L << 10;  // the least that libcurl takes; a thousand calls have one each
+constexpr long kReceiveBuffer = 8L << 10;  // likewise
 constexpr long kProbeIdleSeconds = 30;
 constexpr long kProbeIntervalSeconds = 15;
 constexpr int kDeadPeerMilliseconds = 75'000;
@@ -43,10 +45,13 @@ int OnSocket(void* /*unused*/, curl_socket_t socket, curlsocktype purpose) {
 
 }  // namespace
 
-CurlTransfer::CurlTransfer(uint64_t id, HttpRequest request, std::shared_ptr<HttpSink> sink, TimePoint now)
-    : id_(id), request_(std::move(request)), sink_(std::move(sink)), started_(now), last_byte_(now) {
-  if (!AddHeaders()) return;
-  easy_ = curl_easy_init();
+CurlTransfer::CurlTransfer(uint64_t id, HttpRequest request, std::shared_ptr<HttpSink> sink, TimePoint now, CURL* spare)
+    : id_(id), request_(std::move(request)), sink_(std::move(sink)), easy_(spare), started_(now), last_byte_(now) {
+  if (!AddHeaders()) {
+    if (spare != nullptr) curl_easy_cleanup(std::exchange(easy_, nullptr));
+    return;
+  }
+  if (easy_ == nullptr) easy_ = curl_easy_init();
   if (easy_ == nullptr) {
     unsendable_ = "libcurl could not be set up";
   } else {
@@ -57,6 +62,11 @@ CurlTransfer::CurlTransfer(uint64_t id, HttpRequest request, std::shared_ptr<Htt
 CurlTransfer::~CurlTransfer() {
   if (easy_ != nullptr) curl_easy_cleanup(easy_);
   curl_slist_free_all(headers_);
+}
+
+CURL* CurlTransfer::GiveBack() {
+  curl_easy_reset(easy_);  // it knows nothing of this transfer any more
+  return std::exchange(easy_, nullptr);
 }
 
 CurlTransfer* CurlTransfer::Of(CURL* easy) {
@@ -96,12 +106,13 @@ void CurlTransfer::Configure() {
   curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, &WriteFunction);
   curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
   curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_);
-  if (request_.method == "POST" || !request_.body.empty()) {
+  const std::string& body = request_.shared_body != nullptr ? *request_.shared_body : request_.body;
+  if (request_.method == "POST" || !body.empty()) {
     curl_easy_setopt(easy_, CURLOPT_POST, 1L);
-    curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
-    curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, request_.body.data());  // outlives the transfer
+    curl_easy_setopt(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+    curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, body.data());  // outlives the transfer
   }
-  if (request_.method != "POST" && (request_.method != "GET" || !request_.body.empty())) {
+  if (request_.method != "POST" && (request_.method != "GET" || !body.empty())) {
     curl_easy_setopt(easy_, CURLOPT_CUSTOMREQUEST, request_.method.c_str());
   }
   SetRoute();
@@ -127,6 +138,7 @@ void CurlTransfer::SetRoute() {
   curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
   curl_easy_setopt(easy_, CURLOPT_FRESH_CONNECT, request_.fresh_connection ? 1L : 0L);
   curl_easy_setopt(easy_, CURLOPT_UPLOAD_BUFFERSIZE, kUploadBuffer);
+  curl_easy_setopt(easy_, CURLOPT_BUFFERSIZE, kReceiveBuffer);
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPIDLE, kProbeIdleSeconds);
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPINTVL, kProbeIntervalSeconds);

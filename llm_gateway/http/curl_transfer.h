@@ -16,7 +16,8 @@ namespace warpsmith::gateway {
 
 class CurlTransfer {
  public:
-  CurlTransfer(uint64_t id, HttpRequest request, std::shared_ptr<HttpSink> sink, TimePoint now);
+  // `spare`: a handle that has done its work, to be used again; null: a new one.
+  CurlTransfer(uint64_t id, HttpRequest request, std::shared_ptr<HttpSink> sink, TimePoint now, CURL* spare = nullptr);
   ~CurlTransfer();
   CurlTransfer(const CurlTransfer&) = delete;
   CurlTransfer& operator=(const CurlTransfer&) = delete;
@@ -29,6 +30,8 @@ class CurlTransfer {
   std::optional<TimePoint> NextCheck(TimePoint now) const;
   // Which deadline is over, if one is.
   std::optional<HttpError> Overdue(TimePoint now) const;
+  // The handle, once all is done with it; this has none any more.
+  CURL* GiveBack();
   // Before the handle leaves the multi handle early: its connection shall go with it, so that the server learns of it.
   void GiveUp();
   // Tells the sink; call one of them once, after the handle has left the multi handle.

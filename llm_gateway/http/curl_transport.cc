@@ -25,4 +25,6 @@ std::shared_ptr<HttpCall> CurlTransport::Start(HttpRequest request, std::shared_
   return std::make_shared<CurlCall>(loop_, loop_->Add(std::move(request), std::move(sink)));
 }
 
+EventLoop& CurlTransport::loop() { return *loop_; }
+
 }  // namespace warpsmith::gateway

@@ -22,6 +22,7 @@ class CurlTransport final : public HttpTransport {
   CurlTransport& operator=(const CurlTransport&) = delete;
 
   std::shared_ptr<HttpCall> Start(HttpRequest request, std::shared_ptr<HttpSink> sink) override;
+  EventLoop& loop() override;
 
  private:
   std::shared_ptr<CurlLoop> loop_;

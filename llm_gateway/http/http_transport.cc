@@ -1,7 +1,6 @@
 #include "llm_gateway/http/http_transport.h"
 
-#include <condition_variable>
-#include <mutex>
+#include "llm_gateway/async/wait_point.h"
 
 namespace warpsmith::gateway {
 namespace {
@@ -14,23 +13,18 @@ class WaitingSink final : public HttpSink {
   void OnHeaders(int status, const HttpHeaders& headers) override { on_headers_(status, headers); }
   bool OnData(std::string_view data) override { return on_data_(data); }
   void OnDone(const HttpResult& result) override {
-    std::lock_guard lock(mutex_);
     result_ = result;
-    done_ = true;
-    changed_.notify_all();
+    done_.Notify();
   }
   HttpResult Wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return done_; });
+    done_.Wait();
     return std::move(result_);
   }
 
  private:
   std::function<void(int, const HttpHeaders&)> on_headers_;
   std::function<bool(std::string_view)> on_data_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool done_ = false;
+  WaitPoint done_;
   HttpResult result_;
 };
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "llm_gateway/async/event_loop.h"
 #include "llm_gateway/http/cancellation.h"
 
 namespace warpsmith::gateway {
@@ -31,6 +32,7 @@ struct HttpRequest {
   std::string url;
   HttpHeaders headers;
   std::string body;
+  std::shared_ptr<const std::string> shared_body;  // instead of body: of several requests
   HttpDeadlines deadlines;
   size_t max_response_bytes = 32u << 20;
   std::string ca_file;                  // certificates to trust instead of the system's; empty: the system's
@@ -83,6 +85,8 @@ class HttpTransport {
  public:
   virtual ~HttpTransport() = default;
   virtual std::shared_ptr<HttpCall> Start(HttpRequest request, std::shared_ptr<HttpSink> sink) = 0;
+  // The one on whose thread sinks are called.
+  virtual EventLoop& loop() = 0;
 };
 
 // Sends and waits for the end. The functions are called from the transport's thread, never after the return.

@@ -56,7 +56,7 @@ void CallBudget::BeginAnewIfDue() {
   if (period_.has_value()) {
     spent_nano_usd_ = reserved_nano_usd_ = spent_tokens_ = reserved_tokens_ = 0;
     ++settlements_;
-    settled_.notify_all();
+    settled_.NotifyAll();
   }
   period_ = period;
 }
@@ -96,7 +96,7 @@ void CallBudget::SettleNano(Reservation& reservation, int64_t nano_usd, int64_t 
     spent_nano_usd_ = Sum(spent_nano_usd_, nano_usd);
     spent_tokens_ = Sum(spent_tokens_, tokens);
   }
-  settled_.notify_all();
+  settled_.NotifyAll();
 }
 
 void CallBudget::AddSpent(double usd, int64_t tokens) {
@@ -116,7 +116,9 @@ bool CallBudget::MayFitLater(double usd, int64_t tokens) {
 
 void CallBudget::AwaitSettlement(uint64_t settlements, Duration longest) {
   std::unique_lock lock(mutex_);
-  settled_.wait_for(lock, longest, [&] { return settlements_ != settlements; });
+  const TimePoint deadline = RealClock().Now() + longest;
+  while (settlements_ == settlements && settled_.WaitUntil(lock, deadline)) {
+  }
 }
 
 CallBudget::State CallBudget::state() {

@@ -7,7 +7,6 @@
 #ifndef WARPSMITH_LLM_GATEWAY_LIMITS_CALL_BUDGET_H_
 #define WARPSMITH_LLM_GATEWAY_LIMITS_CALL_BUDGET_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "llm_gateway/async/wait_point.h"
 
 namespace warpsmith::gateway {
 
@@ -93,7 +93,7 @@ class CallBudget {
   const int64_t max_nano_usd_;
   const int64_t max_tokens_;
   std::mutex mutex_;
-  std::condition_variable settled_;
+  WaitList settled_;  // guarded by mutex_
   std::optional<int64_t> period_;
   int64_t spent_nano_usd_ = 0;
   int64_t reserved_nano_usd_ = 0;

@@ -38,11 +38,11 @@ bool RateLimiter::MayGo(TimePoint now, int64_t tokens) const {
 }
 
 // Whoever stands at the front goes as soon as it may; nobody behind it goes before it.
-void RateLimiter::LetGo(TimePoint now) {
+void RateLimiter::LetGo(TimePoint now, const Waiter* caller) {
   while (!row_.empty()) {
     Waiter* first = row_.front();
     if (!MayGo(now, first->tokens)) {
-      first->ready.notify_one();  // it is the one that watches the clock
+      if (first != caller) first->ready.Notify();  // it is the one that watches the clock
       return;
     }
     if (limits_.requests_per_minute > 0) requests_.Take(now, 1);
@@ -51,7 +51,7 @@ void RateLimiter::LetGo(TimePoint now) {
     first->granted = true;
     first->since = now;
     row_.pop_front();
-    first->ready.notify_one();
+    first->ready.Notify();
   }
 }
 
@@ -107,7 +107,7 @@ RateLimiter::Admission RateLimiter::Acquire(int64_t tokens, Duration longest, Ca
   auto subscription = cancellation.Subscribe([&] {
     std::lock_guard lock(mutex_);
     waiter.cancelled = true;
-    waiter.ready.notify_one();
+    waiter.ready.Notify();
   });
   std::unique_lock lock(mutex_);
   const TimePoint begin = clock_.Now();
@@ -115,7 +115,7 @@ RateLimiter::Admission RateLimiter::Acquire(int64_t tokens, Duration longest, Ca
   Row::iterator place = row_.insert(row_.end(), &waiter);
   TimePoint now = begin;
   while (true) {
-    if (!waiter.granted && !waiter.cancelled) LetGo(now);
+    if (!waiter.granted && !waiter.cancelled) LetGo(now, &waiter);
     if (waiter.granted || waiter.cancelled || now >= deadline || paused_until_ > deadline) break;
     Duration sleep = std::min(deadline - now, kLongestSleep);
     if (row_.front() == &waiter) {
@@ -123,7 +123,9 @@ RateLimiter::Admission RateLimiter::Acquire(int64_t tokens, Duration longest, Ca
       if (obstacle.known)
         sleep = std::min(sleep, std::max<Duration>(obstacle.until - now, std::chrono::milliseconds(1)));
     }
-    waiter.ready.wait_for(lock, sleep);
+    lock.unlock();
+    waiter.ready.WaitUntil(RealClock().Now() + sleep);
+    lock.lock();
     now = clock_.Now();
   }
   Admission admission;
@@ -154,7 +156,7 @@ void RateLimiter::Report(Ticket ticket, int64_t tokens, int requests) {
 
 void RateLimiter::WakeAll() {
   LetGo(clock_.Now());
-  for (Waiter* waiter : row_) waiter->ready.notify_one();
+  for (Waiter* waiter : row_) waiter->ready.Notify();
 }
 
 void RateLimiter::SetShare(const RateLimits& share) {

@@ -2,12 +2,11 @@
 // are served in the order in which they came; one that needs much holds back those behind it, so that it is never
 // overtaken for ever. Tokens are counted as estimated when a call goes and corrected by what it took. A server that
 // asks to be left alone pauses the model for every caller.
-// Threading: all functions are safe from any thread; Acquire blocks. Units: a minute; tokens in and out. Errors: in
-// Admission. Tickets must not outlive their limiter.
+// Threading: all functions are safe from any thread; Acquire blocks (a fiber leaves its thread). Units: a minute;
+// tokens in and out. Errors: in Admission. Tickets must not outlive their limiter.
 #ifndef WARPSMITH_LLM_GATEWAY_LIMITS_RATE_LIMITER_H_
 #define WARPSMITH_LLM_GATEWAY_LIMITS_RATE_LIMITER_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <list>
 #include <mutex>
@@ -15,6 +14,7 @@
 #include <string>
 
 #include "common/clock.h"
+#include "llm_gateway/async/wait_point.h"
 #include "llm_gateway/http/cancellation.h"
 #include "llm_gateway/limits/rate_window.h"
 #include "llm_gateway/retry/error_class.h"
@@ -85,7 +85,7 @@ class RateLimiter {
     bool granted = false;
     bool cancelled = false;
     TimePoint since;
-    std::condition_variable ready;
+    WaitPoint ready;
   };
   struct Obstacle {
     std::string what;
@@ -95,7 +95,8 @@ class RateLimiter {
   };
   using Row = std::list<Waiter*>;
 
-  void LetGo(TimePoint now);
+  // `caller`: who asks, where it stands in the row itself.
+  void LetGo(TimePoint now, const Waiter* caller = nullptr);
   bool MayGo(TimePoint now, int64_t tokens) const;
   Obstacle ObstacleOf(TimePoint now, int64_t tokens, int64_t requests_ahead, int64_t tokens_ahead) const;
   void Refuse(const Waiter& waiter, TimePoint now, Duration longest, Admission& refusal) const;

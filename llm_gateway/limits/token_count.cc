@@ -104,7 +104,9 @@ int64_t EstimateTokens(std::string_view text) {
 
 int64_t EstimatePromptTokens(const PromptRequest& request) {
   int64_t tokens = kPromptTokens;
-  for (const PromptMessage& message : request.messages) tokens += kMessageTokens + EstimateTokens(message.text);
+  for (const PromptMessage& message : request.messages) {
+    tokens += kMessageTokens + message.text.Measured(&EstimateTokens);
+  }
   if (!request.schema.is_null()) tokens += EstimateTokens(request.schema.dump()) + EstimateTokens(request.schema_name);
   return tokens;
 }

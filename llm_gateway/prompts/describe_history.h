@@ -32,8 +32,9 @@ std::string DescribeKept(const std::vector<v1::Idea>& ideas);
 // A line a pair: which idea was too close to which, and what became of that.
 std::string DescribeTooClose(const std::vector<SimilarPair>& pairs);
 
-// Strategy "sequential": the last turns with their source, older ones by outcome only. Empty or ends with a blank line.
-std::string DescribeEarlierTurns(const google::protobuf::RepeatedPtrField<v1::EarlierTurn>& turns);
+// Strategy "sequential": the last two turns with their source where it is given, `lines` of them in a line each, the
+// oldest beyond that by outcome and count. Empty or ends with a blank line.
+std::string DescribeEarlierTurns(const google::protobuf::RepeatedPtrField<v1::EarlierTurn>& turns, int lines = 60);
 
 }  // namespace warpsmith::gateway
 

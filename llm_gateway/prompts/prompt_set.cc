@@ -33,26 +33,30 @@ bool IsVariantName(const std::string& name) {
 // Parsing has checked that every slot is one of those that the callers below fill.
 std::string Text(const PromptTemplate& part, const Values& values) { return ValidText(part.Render(values).value()); }
 
-RenderedPrompt Start(const PromptVariant& variant, const PromptTemplate& guide, const v1::ProblemContext& context) {
+struct Draft {
   RenderedPrompt prompt;
-  prompt.variant = variant.name;
-  prompt.messages.push_back({"system", Text(variant.contract, {}) + Text(guide, {}), true});
-  prompt.messages.push_back({"user",
-                             Text(variant.problem, {{"device", DescribeDevice(context.device())},
-                                                    {"problem", DescribeProblem(context)},
-                                                    {"precision", DescribePrecision(context)}}),
-                             true});
-  prompt.version =
-      fmt::format("{}/{}+{}+{}", variant.name, variant.contract.version(), guide.version(), variant.problem.version());
-  return prompt;
+  Sha256Stream digest;  // of its messages so far
+};
+
+Draft Start(PromptBeginnings& beginnings, const PromptVariant& variant, PromptKind kind,
+            const v1::ProblemContext& context) {
+  PromptBeginning beginning = beginnings.Find(variant, kind, context);
+  Draft draft{{}, std::move(beginning.digest)};
+  draft.prompt.variant = variant.name;
+  draft.prompt.messages.reserve(3);
+  draft.prompt.messages.push_back({"system", std::move(beginning.system), true});
+  draft.prompt.messages.push_back({"user", std::move(beginning.problem), true});
+  draft.prompt.version = std::move(beginning.version);
+  return draft;
 }
 
-void Finish(RenderedPrompt& prompt, const std::string& version, std::string text) {
-  prompt.messages.push_back({"user", std::move(text), false});
-  prompt.version += "+" + version;
-  std::string all;
-  for (const PromptMessage& message : prompt.messages) all += (all.empty() ? "" : std::string(1, '\0')) + message.text;
-  prompt.sha256 = Sha256Hex(all);
+RenderedPrompt Finish(Draft draft, const std::string& version, std::string text) {
+  draft.digest.Add(std::string_view("\0", 1));
+  draft.digest.Add(text);
+  draft.prompt.messages.push_back({"user", std::move(text), false});
+  draft.prompt.version += "+" + version;
+  draft.prompt.sha256 = draft.digest.Hex();
+  return std::move(draft.prompt);
 }
 
 std::string QuestionText(const PromptVariant& variant, const v1::ProposeIdeasRequest& request) {
@@ -65,11 +69,11 @@ std::string QuestionText(const PromptVariant& variant, const v1::ProposeIdeasReq
                {"count", std::to_string(request.count())}});
 }
 
-RenderedPrompt StartIdeas(const PromptVariant& variant, const v1::ProblemContext& context) {
-  RenderedPrompt prompt = Start(variant, variant.ideas_guide, context);
-  prompt.schema_name = kIdeaSchemaName;
-  prompt.schema = IdeaSchema();
-  return prompt;
+Draft StartIdeas(PromptBeginnings& beginnings, const PromptVariant& variant, const v1::ProblemContext& context) {
+  Draft draft = Start(beginnings, variant, PromptKind::kIdeas, context);
+  draft.prompt.schema_name = kIdeaSchemaName;
+  draft.prompt.schema = IdeaSchema();
+  return draft;
 }
 
 }  // namespace
@@ -113,9 +117,8 @@ absl::Status PromptSet::CheckVariant(const std::string& variant) const {
 absl::StatusOr<RenderedPrompt> PromptSet::ProposeIdeas(const v1::ProposeIdeasRequest& request) const {
   WARPSMITH_RETURN_IF_ERROR(CheckVariant(request.call().prompt_variant()));
   const PromptVariant& variant = *Find(request.call().prompt_variant());
-  RenderedPrompt prompt = StartIdeas(variant, request.context());
-  Finish(prompt, variant.propose_ideas.version(), QuestionText(variant, request));
-  return prompt;
+  return Finish(StartIdeas(*beginnings_, variant, request.context()), variant.propose_ideas.version(),
+                QuestionText(variant, request));
 }
 
 absl::StatusOr<RenderedPrompt> PromptSet::ProposeIdeasAgain(const v1::ProposeIdeasRequest& request,
@@ -123,41 +126,40 @@ absl::StatusOr<RenderedPrompt> PromptSet::ProposeIdeasAgain(const v1::ProposeIde
                                                             const std::vector<SimilarPair>& too_close) const {
   WARPSMITH_RETURN_IF_ERROR(CheckVariant(request.call().prompt_variant()));
   const PromptVariant& variant = *Find(request.call().prompt_variant());
-  RenderedPrompt prompt = StartIdeas(variant, request.context());
   const int missing = std::max(1, request.count() - static_cast<int>(kept.size()));
-  Finish(prompt, variant.propose_ideas.version() + "+" + variant.propose_again.version(),
-         QuestionText(variant, request) + Text(variant.propose_again, {{"kept", DescribeKept(kept)},
-                                                                       {"too_close", DescribeTooClose(too_close)},
-                                                                       {"count", std::to_string(missing)}}));
-  return prompt;
+  return Finish(
+      StartIdeas(*beginnings_, variant, request.context()),
+      variant.propose_ideas.version() + "+" + variant.propose_again.version(),
+      QuestionText(variant, request) + Text(variant.propose_again, {{"kept", DescribeKept(kept)},
+                                                                    {"too_close", DescribeTooClose(too_close)},
+                                                                    {"count", std::to_string(missing)}}));
 }
 
 absl::StatusOr<RenderedPrompt> PromptSet::ImplementIdea(const v1::ImplementIdeaRequest& request, int index) const {
   WARPSMITH_RETURN_IF_ERROR(CheckVariant(request.call().prompt_variant()));
   const PromptVariant& variant = *Find(request.call().prompt_variant());
-  RenderedPrompt prompt = Start(variant, variant.code_guide, request.context());
-  Finish(prompt, variant.implement_idea.version(),
-         Text(variant.implement_idea,
-              {{"parent", DescribeParent(request.context(), request.parent(), request.has_parent())},
-               {"patterns", DescribePatterns(request.context().patterns(), kCodePatterns, request.idea().category())},
-               {"earlier_turns", DescribeEarlierTurns(request.earlier_turns())},
-               {"notes", DescribeNotes(request.context().operator_notes())},
-               {"idea", DescribeIdea(request.idea())},
-               {"siblings", DescribeSiblings(index, request.count())}}));
-  return prompt;
+  return Finish(
+      Start(*beginnings_, variant, PromptKind::kCode, request.context()), variant.implement_idea.version(),
+      Text(variant.implement_idea,
+           {{"parent", DescribeParent(request.context(), request.parent(), request.has_parent())},
+            {"patterns", DescribePatterns(request.context().patterns(), kCodePatterns, request.idea().category())},
+            {"earlier_turns", DescribeEarlierTurns(request.earlier_turns())},
+            {"notes", DescribeNotes(request.context().operator_notes())},
+            {"idea", DescribeIdea(request.idea())},
+            {"siblings", DescribeSiblings(index, request.count())}}));
 }
 
 absl::StatusOr<RenderedPrompt> PromptSet::Repair(const v1::RepairRequest& request) const {
   WARPSMITH_RETURN_IF_ERROR(CheckVariant(request.call().prompt_variant()));
   const PromptVariant& variant = *Find(request.call().prompt_variant());
-  RenderedPrompt prompt = Start(variant, variant.repair_guide, request.context());
-  Finish(prompt, variant.repair.version(),
-         Text(variant.repair, {{"idea", DescribeIdea(request.idea())},
-                               {"failed", Fenced("cuda", ShortenedSource(request.failed().source(), kMaxFailedSource))},
-                               {"failure", DescribeFailure(request.failed().evaluation())},
-                               {"notes", DescribeNotes(request.context().operator_notes())},
-                               {"attempt", std::to_string(std::max(1, request.attempt()))}}));
-  return prompt;
+  return Finish(
+      Start(*beginnings_, variant, PromptKind::kRepair, request.context()), variant.repair.version(),
+      Text(variant.repair, {{"idea", DescribeIdea(request.idea())},
+                            {"failed", Fenced("cuda", ShortenedSource(request.failed().source(), kMaxFailedSource))},
+                            {"failure", DescribeFailure(request.failed().evaluation())},
+                            {"earlier_turns", DescribeEarlierTurns(request.earlier_turns())},
+                            {"notes", DescribeNotes(request.context().operator_notes())},
+                            {"attempt", std::to_string(std::max(1, request.attempt()))}}));
 }
 
 }  // namespace warpsmith::gateway

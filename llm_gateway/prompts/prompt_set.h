@@ -1,16 +1,18 @@
 // All prompts of the gateway: loaded and checked once, rendered for each call. A prompt has three messages: what is the
 // same for every call of its kind (system), what is the same for every call of a search (the device and the problem),
 // and the call's own. The first two are marked for providers' caches and are the same to the byte from call to call.
-// Threading: immutable after Load. Errors: Load as PromptTemplate::Parse; rendering fails only for a variant that was
-// not loaded (InvalidArgument, naming those that were).
+// Threading: after Load safe from any thread. Errors: Load as PromptTemplate::Parse; rendering fails only for a variant
+// that was not loaded (InvalidArgument, naming those that were).
 #ifndef WARPSMITH_LLM_GATEWAY_PROMPTS_PROMPT_SET_H_
 #define WARPSMITH_LLM_GATEWAY_PROMPTS_PROMPT_SET_H_
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "llm_gateway/novelty/too_close.h"
+#include "llm_gateway/prompts/prompt_beginnings.h"
 #include "llm_gateway/prompts/prompt_variant.h"
 #include "llm_gateway/providers/model_provider.h"
 #include "warpsmith/v1/gateway.pb.h"
@@ -52,6 +54,7 @@ class PromptSet {
 
   std::vector<std::string> names_;
   std::vector<PromptVariant> variants_;  // as names_
+  std::unique_ptr<PromptBeginnings> beginnings_ = std::make_unique<PromptBeginnings>();
 };
 
 }  // namespace warpsmith::gateway

@@ -23,7 +23,7 @@ absl::StatusOr<PromptVariant> PromptVariant::Load(const std::filesystem::path& f
       {"implement_idea",
        &PromptVariant::implement_idea,
        {"parent", "patterns", "earlier_turns", "notes", "idea", "siblings"}},
-      {"repair", &PromptVariant::repair, {"idea", "failed", "failure", "notes", "attempt"}},
+      {"repair", &PromptVariant::repair, {"idea", "failed", "failure", "earlier_turns", "notes", "attempt"}},
   };
   PromptVariant variant;
   variant.name = name;

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
 
 #include "llm_gateway/providers/event_reply.h"
-#include "llm_gateway/providers/reply_json.h"
+#include "llm_gateway/providers/request_body.h"
 #include "llm_gateway/replies/text.h"
 
 namespace warpsmith::gateway {
@@ -20,43 +23,43 @@ class MessagesReply final : public EventReply {
   using EventReply::EventReply;
 
  private:
-  void TakeObject(const Json& object) override;
-  void TakeBlock(const Json& block);
-  void TakeMessage(const Json& message);
+  void TakeObject(ReplyNode object) override;
+  void TakeBlock(ReplyNode block);
+  void TakeMessage(ReplyNode message);
   void TakeReason(const std::string& reason);
-  void TakeUsage(const Json& usage);
+  void TakeUsage(ReplyNode usage);
 
-  Json counts_ = Json::object();  // the latest of each count: later events repeat some of them, cumulatively
+  std::map<std::string_view, int64_t> counts_;  // the latest of each: later events repeat some of them, cumulatively
 };
 
-void MessagesReply::TakeObject(const Json& object) {
-  const std::string type = TextOf(object, "type");
-  if (type == "error" || object.contains("error")) {
-    FailBy(ReadErrorEvent(object));
+void MessagesReply::TakeObject(ReplyNode object) {
+  const std::string type = object.TextAt("type");
+  if (type == "error" || object["error"].present()) {
+    FailBy(ReadErrorEvent(object.ToJson()));
   } else if (type == "message_start") {
-    TakeMessage(Member(object, "message"));
+    TakeMessage(object["message"]);
   } else if (type == "message") {  // not streamed
     TakeMessage(object);
   } else if (type == "content_block_start") {
-    TakeBlock(Member(object, "content_block"));
+    TakeBlock(object["content_block"]);
   } else if (type == "content_block_delta") {
-    TakeBlock(Member(object, "delta"));
+    TakeBlock(object["delta"]);
   } else if (type == "message_delta") {
-    TakeUsage(Member(object, "usage"));
-    TakeReason(TextOf(Member(object, "delta"), "stop_reason"));
+    TakeUsage(object["usage"]);
+    TakeReason(object["delta"].TextAt("stop_reason"));
   }  // message_stop after the reason to stop, ping, content_block_stop, and what may be added
 }
 
 // A block or a piece of one: text, text_delta, thinking, thinking_delta; signatures and redacted thinking say nothing.
-void MessagesReply::TakeBlock(const Json& block) {
-  AppendReasoning(TextOf(block, "thinking"));
-  AppendText(TextOf(block, "text"));
+void MessagesReply::TakeBlock(ReplyNode block) {
+  AppendReasoning(block.TextAt("thinking"));
+  AppendText(block.TextAt("text"));
 }
 
-void MessagesReply::TakeMessage(const Json& message) {
-  for (const Json& block : Items(message, "content")) TakeBlock(block);
-  TakeUsage(Member(message, "usage"));
-  TakeReason(TextOf(message, "stop_reason"));
+void MessagesReply::TakeMessage(ReplyNode message) {
+  for (const ReplyNode block : message["content"].items()) TakeBlock(block);
+  TakeUsage(message["usage"]);
+  TakeReason(message.TextAt("stop_reason"));
 }
 
 void MessagesReply::TakeReason(const std::string& reason) {
@@ -74,45 +77,93 @@ void MessagesReply::TakeReason(const std::string& reason) {
 }
 
 // input_tokens leaves out what was read from the cache or written to it; output_tokens includes thinking.
-void MessagesReply::TakeUsage(const Json& usage) {
+void MessagesReply::TakeUsage(ReplyNode usage) {
   for (const char* key : {"input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"}) {
-    if (HasCount(usage, key)) counts_[key] = usage[key];
+    if (usage.HasCountAt(key)) counts_[key] = usage.CountAt(key);
   }
-  for (const char* key : {"cache_creation", "output_tokens_details"}) {
-    if (!Member(usage, key).empty()) counts_[key] = usage[key];
+  if (const ReplyNode written = usage["cache_creation"]; !written.empty()) {
+    counts_["written_1h"] = written.CountAt("ephemeral_1h_input_tokens");
+  }
+  if (const ReplyNode details = usage["output_tokens_details"]; !details.empty()) {
+    counts_["thinking"] = details.CountAt("thinking_tokens");
   }
   TokenUsage counted;
-  const int64_t written = CountOf(counts_, "cache_creation_input_tokens");
-  const int64_t output = CountOf(counts_, "output_tokens");
-  counted.cached_input = CountOf(counts_, "cache_read_input_tokens");
-  counted.cache_write_1h = std::min(written, CountOf(Member(counts_, "cache_creation"), "ephemeral_1h_input_tokens"));
+  const int64_t written = counts_["cache_creation_input_tokens"];
+  const int64_t output = counts_["output_tokens"];
+  counted.cached_input = counts_["cache_read_input_tokens"];
+  counted.cache_write_1h = std::min(written, counts_["written_1h"]);
   counted.cache_write_5m = written - counted.cache_write_1h;
-  counted.input = CountOf(counts_, "input_tokens") + counted.cached_input + written;
-  counted.reasoning = std::min(output, CountOf(Member(counts_, "output_tokens_details"), "thinking_tokens"));
+  counted.input = counts_["input_tokens"] + counted.cached_input + written;
+  counted.reasoning = std::min(output, counts_["thinking"]);
   counted.output = output - counted.reasoning;
   completion_.usage = counted;
 }
 
 // Each part that stays the same from call to call ends something that is cached: the rules, which all problems share,
 // and the problem. The API takes four such marks.
-void PutMessages(const PromptRequest& request, Json& body) {
-  int marks = kMostCacheMarks;
-  Json system = Json::array(), messages = Json::array();
-  for (const PromptMessage& message : request.messages) {
-    if (message.text.empty()) continue;  // the API refuses empty blocks
-    Json block = {{"type", "text"}, {"text", message.text}};
-    if (message.cacheable && marks-- > 0) block["cache_control"] = {{"type", "ephemeral"}};
-    if (message.role == "system") {
-      system.push_back(std::move(block));
-    } else if (!messages.empty() && messages.back()["role"] == message.role) {
-      messages.back()["content"].push_back(std::move(block));
-    } else {
-      messages.push_back({{"role", message.role}, {"content", Json::array({std::move(block)})}});
+class MessagesBody {
+ public:
+  MessagesBody(Json fields, const PromptRequest& request)
+      : request_(request),
+        has_system_(!TextsOf(request, "system").empty()),
+        body_(std::move(fields), {"messages", has_system_ ? "system" : "messages"}, TextBytes(request)) {}
+
+  std::string Write() {
+    if (has_system_) WriteSystem();
+    body_.Key("messages");
+    body_.Raw("[");
+    bool first = true;
+    for (size_t i = 0; i < request_.messages.size();) {
+      const PromptMessage& message = request_.messages[i];
+      if (message.role == "system" || message.text.empty()) {
+        ++i;
+        continue;
+      }
+      body_.Raw(std::exchange(first, false) ? R"({"role":)" : R"(,{"role":)");
+      body_.Word(message.role);
+      body_.Raw(R"(,"content":[)");
+      i = WriteBlocksOf(message.role, i);
+      body_.Raw("]}");
     }
+    body_.Raw("]");
+    return body_.Finish();
   }
-  if (!system.empty()) body["system"] = std::move(system);
-  body["messages"] = std::move(messages);
-}
+
+ private:
+  void WriteSystem() {
+    body_.Key("system");
+    body_.Raw("[");
+    bool first = true;
+    for (const PromptMessage& message : request_.messages) {
+      if (message.role == "system") WriteBlock(message, first);
+    }
+    body_.Raw("]");
+  }
+  // From `from` on until another role speaks; system messages, which stand elsewhere, are passed over.
+  size_t WriteBlocksOf(const std::string& role, size_t from) {
+    bool first = true;
+    size_t i = from;
+    for (; i < request_.messages.size(); ++i) {
+      const PromptMessage& message = request_.messages[i];
+      if (message.role == "system" || message.text.empty()) continue;
+      if (message.role != role) break;
+      WriteBlock(message, first);
+    }
+    return i;
+  }
+  void WriteBlock(const PromptMessage& message, bool& first) {
+    if (message.text.empty()) return;  // the API refuses empty blocks
+    body_.Raw(std::exchange(first, false) ? R"({"type":"text","text":)" : R"(,{"type":"text","text":)");
+    body_.String(message.text);
+    if (message.cacheable && marks_-- > 0) body_.Raw(R"(,"cache_control":{"type":"ephemeral"})");
+    body_.Raw("}");
+  }
+
+  const PromptRequest& request_;
+  const bool has_system_;
+  RequestBody body_;
+  int marks_ = kMostCacheMarks;
+};
 
 // Whether the model thinks.
 bool PutThinking(const ModelConfig& config, const std::string& effort, int64_t max_tokens, Json& body) {
@@ -128,7 +179,9 @@ bool PutThinking(const ModelConfig& config, const std::string& effort, int64_t m
   } else if (config.thinking_budget || !effort.empty()) {
     if (!body.contains("thinking")) body["thinking"] = {{"type", "adaptive"}};
   }
-  return body.contains("thinking") && TextOf(body["thinking"], "type") != "disabled";
+  if (!body.contains("thinking")) return false;
+  const Json& thinking = body["thinking"];
+  return !(thinking.is_object() && thinking.value("type", Json()) == "disabled");
 }
 
 }  // namespace
@@ -140,7 +193,6 @@ HttpRequestParts Anthropic::Build(const PromptRequest& request, const ModelConfi
   int64_t max_tokens = MaxTokensOf(request, config);
   if (max_tokens <= 0) max_tokens = kDefaultMaxTokens;
   body["max_tokens"] = max_tokens;
-  PutMessages(request, body);
   const bool thinks = PutThinking(config, EffortOf(request, config), max_tokens, body);
   if (config.temperature && !thinks) body["temperature"] = *config.temperature;  // refused beside thinking
   if (WantsSchema(request, config)) {
@@ -148,7 +200,10 @@ HttpRequestParts Anthropic::Build(const PromptRequest& request, const ModelConfi
   }
   const std::string& base = config.base_url;
   const bool versioned = base.size() >= 3 && base.compare(base.size() - 3, 3, "/v1") == 0;
-  return {"POST", versioned ? "/messages" : "/v1/messages", {{"anthropic-version", "2023-06-01"}}, Dump(body)};
+  return {"POST",
+          versioned ? "/messages" : "/v1/messages",
+          {{"anthropic-version", "2023-06-01"}},
+          MessagesBody(std::move(body), request).Write()};
 }
 
 std::pair<std::string, std::string> Anthropic::KeyHeader(const Secret& key) const {

@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "common/run_child.h"
+#include "llm_gateway/async/wait_point.h"
 #include "llm_gateway/replies/text.h"
 
 namespace warpsmith::gateway {
@@ -33,8 +34,15 @@ Completion Failed(ErrorClass error, std::string message) {
 
 Completion CommandModel::Complete(const PromptRequest& request, const DeltaCallback& on_delta,
                                   Cancellation& cancellation) {
+  Completion completion;
+  RunBlocking([&] { completion = RunProgram(request, on_delta, cancellation); });
+  return completion;
+}
+
+Completion CommandModel::RunProgram(const PromptRequest& request, const DeltaCallback& on_delta,
+                                    Cancellation& cancellation) const {
   std::string prompt;
-  for (const PromptMessage& message : request.messages) prompt += message.text + "\n\n";
+  for (const PromptMessage& message : request.messages) prompt += message.text.str() + "\n\n";
   const TimePoint started = RealClock().Now();
   auto failed = [&](ErrorClass error, const std::string& what) {
     Completion completion = Failed(error, fmt::format("{}: {}: {}", config_.name, config_.command[0], what));

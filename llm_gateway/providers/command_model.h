@@ -17,6 +17,8 @@ class CommandModel final : public ModelProvider {
   Completion Complete(const PromptRequest& request, const DeltaCallback& on_delta, Cancellation& cancellation) override;
 
  private:
+  Completion RunProgram(const PromptRequest& request, const DeltaCallback& on_delta, Cancellation& cancellation) const;
+
   ModelConfig config_;
 };
 

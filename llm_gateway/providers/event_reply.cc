@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "llm_gateway/providers/reply_json.h"
 #include "llm_gateway/replies/text.h"
 
 namespace warpsmith::gateway {
@@ -38,8 +37,11 @@ void EventReply::TakeEvent(const SseEvent& event) {
     done_marker_ = true;
     return;
   }
-  Json object = ParseReply(data);
-  if (object.is_array() && !object.empty()) object = Json(object[0]);
+  ReplyNode object = ParseReplyNode(data);
+  if (object.is_array()) {
+    const std::vector<ReplyNode> items = object.items();
+    object = items.empty() ? ReplyNode() : items.front();
+  }
   if (!object.is_object()) {
     Fail(ErrorClass::kMalformedReply, "an event of the answer is not a JSON object: " + OneLine(ValidText(data), 200));
     return;
@@ -52,11 +54,11 @@ Completion EventReply::Finish() {
     absl::Status status = parser_->Finish();
     if (!status.ok()) Fail(ErrorClass::kTooLarge, Message(status));
   } else if (completion_.ok() && !ended()) {
-    Json whole = ParseReply(body_);
+    const ReplyNode whole = ParseReplyNode(body_);
     if (whole.is_object()) {
       TakeObject(whole);
-    } else if (whole.is_array() && !whole.empty()) {
-      for (const Json& object : whole) {
+    } else if (const std::vector<ReplyNode> items = whole.items(); !items.empty()) {
+      for (const ReplyNode object : items) {
         if (object.is_object() && completion_.ok()) TakeObject(object);
       }
     } else {
@@ -69,14 +71,20 @@ Completion EventReply::Finish() {
   if (completion_.ok() && completion_.finish_reason.empty()) {
     Fail(ErrorClass::kCut, "the answer ended before its end was announced (no finish_reason)");
   }
+  // What has ended is not read on, and its text not needed again.
+  std::string text = completion_.ok() ? std::move(completion_.text) : completion_.text;
+  std::string reasoning = completion_.ok() ? std::move(completion_.reasoning) : completion_.reasoning;
   Completion completion = completion_;
+  completion.text = std::move(text);
+  completion.reasoning = std::move(reasoning);
   if (completion.ok() && !refusal_.empty() && completion.text.empty()) {
     completion.finish_reason = "refusal";
     completion.text = refusal_;
   }
   if (!completion.ok()) completion.finish_reason = "error";
-  completion.text = ValidText(completion.text);
-  completion.reasoning = ValidText(completion.reasoning);
+  for (std::string* said : {&completion.text, &completion.reasoning}) {
+    if (!IsValidText(*said)) *said = ValidText(*said);
+  }
   return completion;
 }
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "common/json.h"
 #include "llm_gateway/http/sse_parser.h"
 #include "llm_gateway/providers/error_body.h"
+#include "llm_gateway/providers/reply_node.h"
 #include "llm_gateway/providers/wire_format.h"
 
 namespace warpsmith::gateway {
@@ -28,7 +28,7 @@ class EventReply : public ReplyReader {
 
  protected:
   // One event, or the whole answer.
-  virtual void TakeObject(const Json& object) = 0;
+  virtual void TakeObject(ReplyNode object) = 0;
   // After the exchange, where nothing has failed: what is still to be decided about the end.
   virtual void Settle() {}
 

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <utility>
 
 #include "llm_gateway/providers/event_reply.h"
-#include "llm_gateway/providers/reply_json.h"
+#include "llm_gateway/providers/request_body.h"
 #include "llm_gateway/replies/text.h"
 
 namespace warpsmith::gateway {
@@ -18,23 +19,23 @@ class GenerateReply final : public EventReply {
   using EventReply::EventReply;
 
  private:
-  void TakeObject(const Json& object) override;
-  void TakeCandidate(const Json& candidate);
+  void TakeObject(ReplyNode object) override;
+  void TakeCandidate(ReplyNode candidate);
   void TakeReason(const std::string& reason, const std::string& message);
-  void TakeUsage(const Json& usage);
+  void TakeUsage(ReplyNode usage);
 };
 
-void GenerateReply::TakeObject(const Json& object) {
-  if (object.contains("error")) {
-    FailBy(ReadErrorEvent(object));
+void GenerateReply::TakeObject(ReplyNode object) {
+  if (object["error"].present()) {
+    FailBy(ReadErrorEvent(object.ToJson()));
     return;
   }
-  TakeUsage(Member(object, "usageMetadata"));
+  TakeUsage(object["usageMetadata"]);
   // Absent where the prompt was blocked, or in an event that only counts.
-  for (const Json& candidate : Items(object, "candidates")) {
-    if (candidate.is_object() && CountOf(candidate, "index") == 0) TakeCandidate(candidate);
+  for (const ReplyNode candidate : object["candidates"].items()) {
+    if (candidate.is_object() && candidate.CountAt("index") == 0) TakeCandidate(candidate);
   }
-  std::string blocked = TextOf(Member(object, "promptFeedback"), "blockReason");
+  std::string blocked = object["promptFeedback"].TextAt("blockReason");
   if (blocked.empty() || blocked == "BLOCK_REASON_UNSPECIFIED") return;
   if (completion_.text.empty()) {
     AppendRefusal(fmt::format("The prompt was blocked: {}", OneLine(ValidText(blocked), 60)));
@@ -42,16 +43,15 @@ void GenerateReply::TakeObject(const Json& object) {
   End("refusal");
 }
 
-void GenerateReply::TakeCandidate(const Json& candidate) {
-  for (const Json& part : Items(Member(candidate, "content"), "parts")) {
-    const bool thought = part.is_object() && part.value("thought", Json()) == true;
-    if (thought) {
-      AppendReasoning(TextOf(part, "text"));
+void GenerateReply::TakeCandidate(ReplyNode candidate) {
+  for (const ReplyNode part : candidate["content"]["parts"].items()) {
+    if (part["thought"].is_true()) {
+      AppendReasoning(part.TextAt("text"));
     } else {
-      AppendText(TextOf(part, "text"));
+      AppendText(part.TextAt("text"));
     }
   }
-  TakeReason(TextOf(candidate, "finishReason"), TextOf(candidate, "finishMessage"));
+  TakeReason(candidate.TextAt("finishReason"), candidate.TextAt("finishMessage"));
 }
 
 void GenerateReply::TakeReason(const std::string& reason, const std::string& message) {
@@ -72,13 +72,13 @@ void GenerateReply::TakeReason(const std::string& reason, const std::string& mes
 }
 
 // Cumulative; cached tokens are a part of the prompt's, thoughts are not a part of the candidates'.
-void GenerateReply::TakeUsage(const Json& usage) {
+void GenerateReply::TakeUsage(ReplyNode usage) {
   if (usage.empty()) return;
   TokenUsage counted;
-  counted.input = CountOf(usage, "promptTokenCount") + CountOf(usage, "toolUsePromptTokenCount");
-  counted.cached_input = std::min(counted.input, CountOf(usage, "cachedContentTokenCount"));
-  counted.output = CountOf(usage, "candidatesTokenCount");
-  counted.reasoning = CountOf(usage, "thoughtsTokenCount");
+  counted.input = usage.CountAt("promptTokenCount") + usage.CountAt("toolUsePromptTokenCount");
+  counted.cached_input = std::min(counted.input, usage.CountAt("cachedContentTokenCount"));
+  counted.output = usage.CountAt("candidatesTokenCount");
+  counted.reasoning = usage.CountAt("thoughtsTokenCount");
   completion_.usage = counted;
 }
 
@@ -122,20 +122,35 @@ void PutThinking(const PromptRequest& request, const ModelConfig& config, Json& 
   if (thinks && !thinking.contains("includeThoughts")) thinking["includeThoughts"] = true;
 }
 
+std::string WithContents(Json fields, const PromptRequest& request) {
+  const std::vector<const PromptText*> system = TextsOf(request, "system");
+  if (!system.empty()) fields.erase("systemInstruction");
+  RequestBody body(std::move(fields), {"contents"}, TextBytes(request));
+  if (!system.empty()) {
+    body.Key("systemInstruction");
+    body.Raw(R"({"parts":[{"text":)");
+    body.String(system);
+    body.Raw("}]}");
+  }
+  body.Key("contents");
+  body.Raw("[");
+  bool first = true;
+  for (const PromptMessage& message : request.messages) {
+    if (message.role == "system" || message.text.empty()) continue;
+    body.Raw(std::exchange(first, false) ? R"({"role":)" : R"(,{"role":)");
+    body.Word(message.role == "assistant" ? "model" : "user");
+    body.Raw(R"(,"parts":[{"text":)");
+    body.String(message.text);
+    body.Raw("}]}");
+  }
+  body.Raw("]");
+  return body.Finish();
+}
+
 }  // namespace
 
 HttpRequestParts Gemini::Build(const PromptRequest& request, const ModelConfig& config) const {
   Json body = config.extra_body;
-  Json contents = Json::array();
-  for (const PromptMessage& message : request.messages) {
-    if (message.role == "system" || message.text.empty()) continue;
-    contents.push_back(
-        {{"role", message.role == "assistant" ? "model" : "user"}, {"parts", Json::array({{{"text", message.text}}})}});
-  }
-  body["contents"] = std::move(contents);
-  if (std::string system = JoinedTexts(request, "system"); !system.empty()) {
-    body["systemInstruction"] = {{"parts", Json::array({{{"text", system}}})}};
-  }
   Json& generation = ObjectAt(body, "generationConfig");
   if (int64_t tokens = MaxTokensOf(request, config); tokens > 0) generation["maxOutputTokens"] = tokens;
   if (config.temperature) generation["temperature"] = *config.temperature;
@@ -146,7 +161,7 @@ HttpRequestParts Gemini::Build(const PromptRequest& request, const ModelConfig& 
     generation["responseJsonSchema"] = request.schema;
   }
   if (generation.empty()) body.erase("generationConfig");
-  return {"POST", Path(config), {}, Dump(body)};
+  return {"POST", Path(config), {}, WithContents(std::move(body), request)};
 }
 
 std::pair<std::string, std::string> Gemini::KeyHeader(const Secret& key) const {

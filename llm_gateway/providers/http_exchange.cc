@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
+
+#include "llm_gateway/async/wait_point.h"
 
 namespace warpsmith::gateway {
 namespace {
@@ -33,13 +34,13 @@ class ReadingSink final : public HttpSink {
     writing_ = reader_.writing();
     ended_ = reader_.ended();
     last_byte_ = RealClock().Now();
-    if (changed) changed_.notify_all();
+    if (changed) changed_.Notify();  // there is a deadline now, or another one
     return more;
   }
   void OnDone(const HttpResult& result) override {
     std::lock_guard lock(mutex_);
     result_ = result;
-    changed_.notify_all();
+    changed_.Notify();
   }
 
   ExchangeResult Wait(HttpCall& call) {
@@ -47,16 +48,16 @@ class ReadingSink final : public HttpSink {
     bool stopped = false;  // by us
     while (!result_) {
       std::optional<TimePoint> deadline = stopped ? std::nullopt : Deadline();
+      lock.unlock();  // the transport may be waiting to tell us something
       if (!deadline) {
-        changed_.wait(lock);
+        changed_.Wait();
       } else if (RealClock().Now() < *deadline) {
-        changed_.wait_until(lock, *deadline);
+        changed_.WaitUntil(*deadline);
       } else {
         stopped = true;
-        lock.unlock();  // the transport may be waiting to tell us something
         call.Cancel();
-        lock.lock();
       }
+      lock.lock();
     }
     ExchangeResult exchange{std::move(*result_), std::move(error_body_)};
     HttpResult& http = exchange.http;
@@ -86,7 +87,7 @@ class ReadingSink final : public HttpSink {
   int status_ = 0;          // the transport's thread only, until the end
   std::string error_body_;  // the same
   std::mutex mutex_;
-  std::condition_variable changed_;
+  WaitPoint changed_;
   bool writing_ = false;              // guarded by mutex_
   bool ended_ = false;                // guarded by mutex_
   TimePoint last_byte_;               // guarded by mutex_

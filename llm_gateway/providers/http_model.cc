@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "llm_gateway/async/wait_point.h"
 #include "llm_gateway/providers/error_body.h"
 #include "llm_gateway/replies/text.h"
 #include "llm_gateway/retry/rate_headers.h"
@@ -61,7 +63,8 @@ bool BlamesConnection(ErrorClass error) {
 }  // namespace
 
 struct HttpModel::Call {
-  HttpRequestParts parts;
+  HttpRequestParts parts;                   // without its body
+  std::shared_ptr<const std::string> body;  // the same for all tries
   Secret key;
   TimePoint started;
   bool fresh_connection = false;
@@ -100,10 +103,12 @@ Completion HttpModel::Complete(const PromptRequest& request, const DeltaCallback
     completion.effort = EffortOf(request, config_);
     return completion;
   }
-  Call call{format_->Build(request, config_), *std::move(key), started, false, nullptr, cancellation};
+  HttpRequestParts parts = format_->Build(request, config_);
+  auto body = std::make_shared<const std::string>(std::exchange(parts.body, {}));
+  Call call{std::move(parts), std::move(body), *std::move(key), started, false, nullptr, cancellation};
   if (on_delta) {
     call.on_delta = [&](DeltaKind kind, std::string_view piece) {
-      on_delta(kind, call.key.empty() ? std::string(piece) : call.key.Redact(std::string(piece)));
+      call.key.empty() ? on_delta(kind, piece) : on_delta(kind, call.key.Redact(std::string(piece)));
     };
   }
   TokenUsage usage;
@@ -149,8 +154,13 @@ Duration HttpModel::Left(const Call& call) const {
   return std::max<Duration>(policy_.total - (clock_.Now() - call.started), std::chrono::milliseconds(1));
 }
 
-// In slices, so that a cancellation is seen soon whatever clock it is.
+// In slices, so that a cancellation is seen soon whatever clock it is; a fiber is woken by it.
 bool HttpModel::WaitOrCancelled(Duration wait, Cancellation& cancellation) const {
+  if (OnFiber()) {
+    WaitPoint cancelled;
+    auto subscription = cancellation.Subscribe([&cancelled] { cancelled.Notify(); });
+    return !cancelled.WaitUntil(RealClock().Now() + wait) && !cancellation.cancelled();
+  }
   const TimePoint until = clock_.Now() + wait;
   while (clock_.Now() < until) {
     if (cancellation.cancelled()) return false;
@@ -206,9 +216,14 @@ HttpRequest HttpModel::RequestOf(const Call& call, const HttpRequestParts& parts
   request.url = config_.base_url + parts.path;
   request.headers = parts.headers;
   request.headers.emplace_back("Accept", "text/event-stream, application/json");
-  if (!parts.body.empty()) request.headers.emplace_back("Content-Type", "application/json");
+  if (&parts == &call.parts) {
+    request.shared_body = call.body;
+  } else {
+    request.body = parts.body;
+  }
+  const bool has_body = !request.body.empty() || (request.shared_body != nullptr && !request.shared_body->empty());
+  if (has_body) request.headers.emplace_back("Content-Type", "application/json");
   if (!call.key.empty()) request.headers.push_back(format_->KeyHeader(call.key));
-  request.body = parts.body;
   request.deadlines = {FromSeconds(config_.connect_seconds), FromSeconds(config_.first_byte_seconds),
                        FromSeconds(config_.idle_seconds), Left(call)};
   request.max_response_bytes = static_cast<size_t>(config_.max_response_bytes);

@@ -1,7 +1,7 @@
 // A language model as the gateway sees it: messages in, text out. A failed call is a value too, since what it took
-// (tries, time, tokens) is recorded whether or not it worked. Threading: Complete blocks and may be called from any
-// number of threads; it returns soon after cancellation. Units: seconds, tokens. All text in a Completion is valid
-// UTF-8 without NUL and holds no key.
+// (tries, time, tokens) is recorded whether or not it worked. Threading: Complete blocks (on a fiber,
+// that alone) and may be called from any number of threads and fibers; it returns soon after cancellation. Units:
+// seconds, tokens. All text in a Completion is valid UTF-8 without NUL and holds no key.
 #ifndef WARPSMITH_LLM_GATEWAY_PROVIDERS_MODEL_PROVIDER_H_
 #define WARPSMITH_LLM_GATEWAY_PROVIDERS_MODEL_PROVIDER_H_
 
@@ -14,6 +14,7 @@
 #include "common/clock.h"
 #include "common/json.h"
 #include "llm_gateway/http/cancellation.h"
+#include "llm_gateway/prompts/prompt_text.h"
 #include "llm_gateway/retry/error_class.h"
 #include "llm_gateway/retry/server_limits.h"
 
@@ -21,7 +22,7 @@ namespace warpsmith::gateway {
 
 struct PromptMessage {
   std::string role;  // system, user
-  std::string text;
+  PromptText text;
   bool cacheable = false;  // the same for many calls: providers that bill by it mark their cache's end after it
 };
 

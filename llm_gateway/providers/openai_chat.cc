@@ -6,7 +6,7 @@
 #include <set>
 
 #include "llm_gateway/providers/event_reply.h"
-#include "llm_gateway/providers/reply_json.h"
+#include "llm_gateway/providers/request_body.h"
 #include "llm_gateway/replies/text.h"
 
 namespace warpsmith::gateway {
@@ -17,46 +17,48 @@ class ChatReply final : public EventReply {
   using EventReply::EventReply;
 
  private:
-  void TakeObject(const Json& object) override;
+  void TakeObject(ReplyNode object) override;
   void Settle() override;
-  void TakeChoice(const Json& choice);
+  void TakeChoice(ReplyNode choice);
   void TakeReason(const std::string& reason);
-  void TakeUsage(const Json& usage);
+  void TakeUsage(ReplyNode usage);
   // Text, or a list of parts with text.
-  static std::string PieceOf(const Json& content);
+  static std::string PieceOf(ReplyNode content);
 };
 
-void ChatReply::TakeObject(const Json& object) {
-  if (auto error = object.find("error"); error != object.end() && !error->is_null()) {
-    FailBy(ReadErrorEvent(object));
+void ChatReply::TakeObject(ReplyNode object) {
+  if (const ReplyNode error = object["error"]; error.present() && !error.is_null()) {
+    FailBy(ReadErrorEvent(object.ToJson()));
     return;
   }
-  TakeUsage(Member(object, "usage"));
-  for (const Json& choice : Items(object, "choices")) {
-    if (choice.is_object() && CountOf(choice, "index") == 0) TakeChoice(choice);
+  TakeUsage(object["usage"]);
+  for (const ReplyNode choice : object["choices"].items()) {
+    if (choice.is_object() && choice.CountAt("index") == 0) TakeChoice(choice);
   }
 }
 
-std::string ChatReply::PieceOf(const Json& content) {
-  if (content.is_string()) return content.get<std::string>();
+std::string ChatReply::PieceOf(ReplyNode content) {
+  if (content.is_text()) return std::string(content.text());
   std::string text;
-  if (content.is_array()) {
-    for (const Json& part : content) text += TextOf(part, "text");
-  }
+  for (const ReplyNode part : content.items()) text += part.TextAt("text");
   return text;
 }
 
-void ChatReply::TakeChoice(const Json& choice) {
-  const Json& piece = choice.contains("delta") ? Member(choice, "delta") : Member(choice, "message");
-  if (piece.contains("content")) AppendText(PieceOf(piece["content"]));
+void ChatReply::TakeChoice(ReplyNode choice) {
+  const ReplyNode delta = choice["delta"];
+  const ReplyNode piece = delta.present() ? delta : choice["message"];
+  if (const ReplyNode content = piece["content"]; content.present()) {
+    content.is_text() ? AppendText(content.text()) : AppendText(PieceOf(content));
+  }
   for (const char* key : {"reasoning_content", "reasoning"}) {
-    if (piece.contains(key) && !piece[key].is_null()) {
-      AppendReasoning(PieceOf(piece[key]));
+    const ReplyNode reasoning = piece[key];
+    if (reasoning.present() && !reasoning.is_null()) {
+      AppendReasoning(PieceOf(reasoning));
       break;  // servers that send both send the same text
     }
   }
-  AppendRefusal(TextOf(piece, "refusal"));
-  TakeReason(AsciiLower(TextOf(choice, "finish_reason")));
+  AppendRefusal(piece.TextAt("refusal"));
+  TakeReason(AsciiLower(choice.TextAt("finish_reason")));
 }
 
 void ChatReply::TakeReason(const std::string& reason) {
@@ -81,16 +83,15 @@ void ChatReply::TakeReason(const std::string& reason) {
 
 // The API counts reasoning as a part of the completion. Servers whose total is more than prompt and completion count it
 // beside them, whether or not they name it.
-void ChatReply::TakeUsage(const Json& usage) {
+void ChatReply::TakeUsage(ReplyNode usage) {
   if (usage.empty()) return;
   TokenUsage counted;
-  const int64_t completion = CountOf(usage, "completion_tokens");
-  counted.input = CountOf(usage, "prompt_tokens");
-  counted.cached_input = std::min(counted.input, CountOf(Member(usage, "prompt_tokens_details"), "cached_tokens"));
-  const int64_t beside = CountOf(usage, "total_tokens") - counted.input - completion;
+  const int64_t completion = usage.CountAt("completion_tokens");
+  counted.input = usage.CountAt("prompt_tokens");
+  counted.cached_input = std::min(counted.input, usage["prompt_tokens_details"].CountAt("cached_tokens"));
+  const int64_t beside = usage.CountAt("total_tokens") - counted.input - completion;
   counted.reasoning =
-      beside > 0 ? beside
-                 : std::min(completion, CountOf(Member(usage, "completion_tokens_details"), "reasoning_tokens"));
+      beside > 0 ? beside : std::min(completion, usage["completion_tokens_details"].CountAt("reasoning_tokens"));
   counted.output = beside > 0 ? completion : completion - counted.reasoning;
   completion_.usage = counted;
 }
@@ -100,6 +101,27 @@ void ChatReply::Settle() {
   if (completion_.finish_reason.empty() && done_marker_ && !completion_.text.empty()) End("stop");
 }
 
+// Some models' chat templates refuse two messages of one role in a row: they become one.
+std::string WithMessages(Json fields, const PromptRequest& request) {
+  RequestBody body(std::move(fields), {"messages"}, TextBytes(request));
+  body.Key("messages");
+  body.Raw("[");
+  const std::vector<PromptMessage>& messages = request.messages;
+  for (size_t i = 0; i < messages.size();) {
+    if (i > 0) body.Raw(",");
+    body.Raw(R"({"role":)");
+    body.Word(messages[i].role);
+    body.Raw(R"(,"content":)");
+    std::vector<const PromptText*> texts;
+    const std::string& role = messages[i].role;
+    for (; i < messages.size() && messages[i].role == role; ++i) texts.push_back(&messages[i].text);
+    body.String(texts);
+    body.Raw("}");
+  }
+  body.Raw("]");
+  return body.Finish();
+}
+
 }  // namespace
 
 HttpRequestParts OpenAiChat::Build(const PromptRequest& request, const ModelConfig& config) const {
@@ -107,16 +129,6 @@ HttpRequestParts OpenAiChat::Build(const PromptRequest& request, const ModelConf
   body["model"] = config.model;
   body["stream"] = true;
   body["stream_options"] = {{"include_usage", true}};
-  Json messages = Json::array();
-  for (const PromptMessage& message : request.messages) {
-    // Some models' chat templates refuse two messages of one role in a row.
-    if (!messages.empty() && messages.back()["role"] == message.role) {
-      messages.back()["content"].get_ref<std::string&>() += "\n\n" + message.text;
-    } else {
-      messages.push_back({{"role", message.role}, {"content", message.text}});
-    }
-  }
-  body["messages"] = std::move(messages);
   if (int64_t tokens = MaxTokensOf(request, config); tokens > 0) body[config.max_tokens_field] = tokens;
   if (config.temperature) body["temperature"] = *config.temperature;
   if (std::string effort = EffortOf(request, config); !effort.empty()) body["reasoning_effort"] = effort;
@@ -125,7 +137,12 @@ HttpRequestParts OpenAiChat::Build(const PromptRequest& request, const ModelConf
         {"type", "json_schema"},
         {"json_schema", {{"name", request.schema_name}, {"schema", request.schema}, {"strict", true}}}};
   }
-  return {"POST", "/chat/completions", {}, Dump(body)};
+  return {"POST", "/chat/completions", {}, WithMessages(std::move(body), request)};
+}
+
+std::pair<std::string, std::string> OpenAiChat::KeyHeader(const Secret& key) const {
+  if (bare_key_) return {"api-key", key.Reveal()};
+  return WireFormat::KeyHeader(key);
 }
 
 std::unique_ptr<ReplyReader> OpenAiChat::NewReader(DeltaCallback on_delta) const {

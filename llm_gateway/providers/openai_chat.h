@@ -5,6 +5,8 @@
 #define WARPSMITH_LLM_GATEWAY_PROVIDERS_OPENAI_CHAT_H_
 
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "llm_gateway/providers/wire_format.h"
 
@@ -12,8 +14,15 @@ namespace warpsmith::gateway {
 
 class OpenAiChat final : public WireFormat {
  public:
+  // `bare_key`: the key stands in a header of its own, "api-key", as Azure wants it.
+  explicit OpenAiChat(bool bare_key = false) : bare_key_(bare_key) {}
+
   HttpRequestParts Build(const PromptRequest& request, const ModelConfig& config) const override;
+  std::pair<std::string, std::string> KeyHeader(const Secret& key) const override;
   std::unique_ptr<ReplyReader> NewReader(DeltaCallback on_delta) const override;
+
+ private:
+  const bool bare_key_;
 };
 
 }  // namespace warpsmith::gateway

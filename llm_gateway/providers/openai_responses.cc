@@ -1,5 +1,8 @@
 #include "llm_gateway/providers/openai_responses.h"
 
+#include <utility>
+
+#include "llm_gateway/providers/request_body.h"
 #include "llm_gateway/providers/responses_reply.h"
 
 namespace warpsmith::gateway {
@@ -11,6 +14,29 @@ bool TakesTemperature(const std::string& model) {
     if (model.rfind(prefix, 0) == 0) return false;
   }
   return true;
+}
+
+std::string WithInput(Json fields, const PromptRequest& request) {
+  const std::vector<const PromptText*> system = TextsOf(request, "system");
+  if (!system.empty()) fields.erase("instructions");
+  RequestBody body(std::move(fields), {"input"}, TextBytes(request));
+  if (!system.empty()) {
+    body.Key("instructions");
+    body.String(system);
+  }
+  body.Key("input");
+  body.Raw("[");
+  bool first = true;
+  for (const PromptMessage& message : request.messages) {
+    if (message.role == "system") continue;
+    body.Raw(std::exchange(first, false) ? R"({"role":)" : R"(,{"role":)");
+    body.Word(message.role);
+    body.Raw(R"(,"content":)");
+    body.String(message.text);
+    body.Raw("}");
+  }
+  body.Raw("]");
+  return body.Finish();
 }
 
 }  // namespace
@@ -26,12 +52,6 @@ HttpRequestParts OpenAiResponses::Build(const PromptRequest& request, const Mode
   } else if (!body.contains("store")) {
     body["store"] = false;
   }
-  if (std::string system = JoinedTexts(request, "system"); !system.empty()) body["instructions"] = system;
-  Json input = Json::array();
-  for (const PromptMessage& message : request.messages) {
-    if (message.role != "system") input.push_back({{"role", message.role}, {"content", message.text}});
-  }
-  body["input"] = std::move(input);
   if (int64_t tokens = MaxTokensOf(request, config); tokens > 0) body["max_output_tokens"] = tokens;
   if (config.temperature && TakesTemperature(config.model)) body["temperature"] = *config.temperature;
   if (std::string effort = EffortOf(request, config); !effort.empty()) ObjectAt(body, "reasoning")["effort"] = effort;
@@ -39,7 +59,7 @@ HttpRequestParts OpenAiResponses::Build(const PromptRequest& request, const Mode
     ObjectAt(body, "text")["format"] = {
         {"type", "json_schema"}, {"name", request.schema_name}, {"schema", request.schema}, {"strict", true}};
   }
-  return {"POST", "/responses", {}, Dump(body)};
+  return {"POST", "/responses", {}, WithInput(std::move(body), request)};
 }
 
 std::unique_ptr<ReplyReader> OpenAiResponses::NewReader(DeltaCallback on_delta) const {

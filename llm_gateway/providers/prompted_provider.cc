@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/log.h"
+#include "llm_gateway/async/wait_point.h"
 #include "llm_gateway/providers/model_call.h"
 #include "llm_gateway/replies/code.h"
 #include "llm_gateway/replies/ideas.h"
@@ -14,6 +15,12 @@ namespace warpsmith::gateway {
 namespace {
 
 constexpr size_t kMaxRawReply = 1u << 20;
+constexpr size_t kLongReply = 64u << 10;  // takes about a millisecond to read
+
+// Others wait for the thread of a call's fiber.
+void OnItsOwnIfLong(const std::string& text, const std::function<void()>& read) {
+  text.size() > kLongReply ? RunBlocking(read) : read();
+}
 
 // `close` counts ideas from `first` on as those given here.
 void Divide(std::vector<v1::Idea> ideas, const std::vector<SimilarPair>& close, size_t first,
@@ -95,7 +102,8 @@ std::vector<v1::Idea> PromptedProvider::AskForIdeas(const absl::StatusOr<Rendere
     shortfall = fmt::format("{} refused to answer", NameOf(completion));
     return {};
   }
-  IdeasReply ideas = ReadIdeas(completion.text, count, taken);
+  IdeasReply ideas;
+  OnItsOwnIfLong(completion.text, [&] { ideas = ReadIdeas(completion.text, count, taken); });
   for (v1::Idea& idea : ideas.ideas) idea.set_origin(NameOf(completion));
   if (!ideas.shortfall.empty()) {
     shortfall = fmt::format("{}: {}{}", NameOf(completion), ideas.shortfall,
@@ -107,7 +115,11 @@ std::vector<v1::Idea> PromptedProvider::AskForIdeas(const absl::StatusOr<Rendere
 std::vector<SimilarPair> PromptedProvider::TooCloseTo(const std::vector<v1::Idea>& ideas,
                                                       const v1::ProposeIdeasRequest& request,
                                                       const CallScope& scope) const {
-  auto close = TooClose(similarity_, ideas, request.tried(), request.parent().candidate_id(), scope.cancellation);
+  absl::StatusOr<std::vector<SimilarPair>> close = std::vector<SimilarPair>();
+  // Every idea with every earlier one: too long for a thread that other calls share.
+  RunBlocking([&] {
+    close = TooClose(similarity_, ideas, request.tried(), request.parent().candidate_id(), scope.cancellation);
+  });
   if (close.ok()) return *std::move(close);
   spdlog::warn("ideas are taken without a look at how new they are: {}", Message(close.status()));
   return {};
@@ -160,7 +172,8 @@ v1::Implementation PromptedProvider::Code(const absl::StatusOr<RenderedPrompt>& 
     implementation.set_message(fmt::format("{} refused: {}", NameOf(completion), OneLine(completion.text, 500)));
     return implementation;
   }
-  CodeReply code = ReadCode(completion.text, completion.finish_reason == "length");
+  CodeReply code;
+  OnItsOwnIfLong(completion.text, [&] { code = ReadCode(completion.text, completion.finish_reason == "length"); });
   implementation.set_status(code.status);
   implementation.set_source(ValidText(code.source));
   implementation.set_message(code.message);

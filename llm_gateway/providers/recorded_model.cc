@@ -15,6 +15,7 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/log.h"
+#include "llm_gateway/async/wait_point.h"
 #include "llm_gateway/providers/recorded_completion.h"
 
 namespace warpsmith::gateway {
@@ -68,7 +69,7 @@ size_t RecordedModel::size() const {
 
 Json RecordedModel::PartsOf(const PromptRequest& request) const {
   Json messages = Json::array();
-  for (const PromptMessage& message : request.messages) messages.push_back({message.role, message.text});
+  for (const PromptMessage& message : request.messages) messages.push_back({message.role, message.text.str()});
   return {{"model", model_name_},
           {"messages_sha256", Digest(messages)},
           {"schema_sha256", request.schema.is_null() ? "" : Digest(request.schema)},
@@ -172,18 +173,20 @@ Completion RecordedModel::Complete(const PromptRequest& request, const DeltaCall
   }
   Completion completion = upstream_->Complete(request, on_delta, cancellation);
   if (completion.error == ErrorClass::kCancelled) return completion;
-  std::lock_guard lock(mutex_);
-  absl::Status status =
-      Append({{"version", kVersion}, {"key", key}, {"request", parts}, {"completion", CompletionToJson(completion)}});
+  absl::Status status;
+  RunBlocking([&] {
+    std::lock_guard lock(mutex_);
+    status =
+        Append({{"version", kVersion}, {"key", key}, {"request", parts}, {"completion", CompletionToJson(completion)}});
+    if (status.ok()) entries_[key] = {parts, completion, 0};
+  });
   if (!status.ok()) {
     // What was spent stays told; the answer, which could not be had again, is not used.
     completion.error = ErrorClass::kConfiguration;
     completion.message = fmt::format("{}: the call was made but not recorded: {}", model_name_, Message(status));
     completion.finish_reason = "error";
     completion.text.clear();
-    return completion;
   }
-  entries_[key] = {parts, completion, 0};
   return completion;
 }
 

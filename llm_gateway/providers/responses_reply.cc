@@ -6,7 +6,6 @@
 #include <cctype>
 #include <cmath>
 
-#include "llm_gateway/providers/reply_json.h"
 #include "llm_gateway/replies/text.h"
 
 namespace warpsmith::gateway {
@@ -39,61 +38,61 @@ bool MayPass(ErrorClass failure) {
 
 }  // namespace
 
-void ResponsesReply::TakeObject(const Json& object) {
-  std::string type = TextOf(object, "type");
+void ResponsesReply::TakeObject(ReplyNode object) {
+  std::string type = object.TextAt("type");
   if (type == "error" || type.rfind("response.", 0) == 0) {
-    if (HasCount(object, "sequence_number")) {
-      const int64_t sequence = CountOf(object, "sequence_number");
+    if (object.HasCountAt("sequence_number")) {
+      const int64_t sequence = object.CountAt("sequence_number");
       if (sequence <= sequence_) return;  // seen before the cut
       sequence_ = sequence;
     }
     progress_ = true;
     TakeEvent(type, object);
-  } else if (object.contains("status")) {
+  } else if (object["status"].present()) {
     TakeResponse(object);
-  } else if (auto error = object.find("error"); error != object.end() && !error->is_null()) {
-    FailBy(ReadErrorEvent(object));
+  } else if (const ReplyNode error = object["error"]; error.present() && !error.is_null()) {
+    FailBy(ReadErrorEvent(object.ToJson()));
   }
 }
 
-void ResponsesReply::TakeEvent(const std::string& type, const Json& event) {
+void ResponsesReply::TakeEvent(const std::string& type, ReplyNode event) {
   if (type == "error") {
-    FailBy(ReadErrorEvent(event));
+    FailBy(ReadErrorEvent(event.ToJson()));
   } else if (type == "response.output_text.delta") {
-    AppendText(TextOf(event, "delta"));
+    AppendText(event.TextAt("delta"));
   } else if (type == "response.refusal.delta") {
-    AppendRefusal(TextOf(event, "delta"));
+    AppendRefusal(event.TextAt("delta"));
   } else if (type == "response.reasoning_summary_text.delta" || type == "response.reasoning_text.delta") {
-    AppendReasoning(TextOf(event, "delta"));
-  } else if (event.contains("response")) {
-    TakeResponse(Member(event, "response"));
+    AppendReasoning(event.TextAt("delta"));
+  } else if (event["response"].present()) {
+    TakeResponse(event["response"]);
   }
 }
 
 // Only what can stand in a path.
-void ResponsesReply::TakeId(const Json& response) {
-  std::string id = TextOf(response, "id");
+void ResponsesReply::TakeId(ReplyNode response) {
+  std::string id = response.TextAt("id");
   const bool plain = !id.empty() && id.size() <= 200 && std::all_of(id.begin(), id.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == '-';
   });
   if (plain && id_.empty()) id_ = std::move(id);
 }
 
-void ResponsesReply::TakeResponse(const Json& response) {
+void ResponsesReply::TakeResponse(ReplyNode response) {
   TakeId(response);
-  const std::string status = TextOf(response, "status");
+  const std::string status = response.TextAt("status");
   if (status == "queued" || status == "in_progress") {
     progress_ = true;
     return;
   }
   final_ = true;
-  TakeUsage(Member(response, "usage"));
+  TakeUsage(response["usage"]);
   if (status == "completed") {
     TakeOutput(response);
     End("stop");
   } else if (status == "incomplete") {
     TakeOutput(response);
-    std::string reason = TextOf(Member(response, "incomplete_details"), "reason");
+    std::string reason = response["incomplete_details"].TextAt("reason");
     if (reason == "max_output_tokens" || reason == "max_tokens") {
       End("length");
     } else if (reason == "content_filter") {
@@ -104,22 +103,22 @@ void ResponsesReply::TakeResponse(const Json& response) {
                        OneLine(ValidText(reason.empty() ? "no reason given" : reason), 100)));
     }
   } else if (status == "failed") {
-    FailBy(ReadErrorEvent(response));
+    FailBy(ReadErrorEvent(response.ToJson()));
   } else {
     Fail(ErrorClass::kServer, fmt::format("the answer ended with status \"{}\"", OneLine(ValidText(status), 60)));
   }
 }
 
 // The whole text stands in the response: what was streamed of it, perhaps with a gap, is replaced.
-void ResponsesReply::TakeOutput(const Json& response) {
+void ResponsesReply::TakeOutput(ReplyNode response) {
   std::string text, reasoning, refusal;
-  for (const Json& item : Items(response, "output")) {
-    for (const Json& part : Items(item, "summary")) reasoning += TextOf(part, "text");
-    for (const Json& part : Items(item, "content")) {
-      const std::string type = TextOf(part, "type");
-      if (type == "output_text") text += TextOf(part, "text");
-      if (type == "refusal") refusal += TextOf(part, "refusal");
-      if (type == "reasoning_text") reasoning += TextOf(part, "text");
+  for (const ReplyNode item : response["output"].items()) {
+    for (const ReplyNode part : item["summary"].items()) reasoning += part.TextAt("text");
+    for (const ReplyNode part : item["content"].items()) {
+      const std::string type = part.TextAt("type");
+      if (type == "output_text") text += part.TextAt("text");
+      if (type == "refusal") refusal += part.TextAt("refusal");
+      if (type == "reasoning_text") reasoning += part.TextAt("text");
     }
   }
   if (!text.empty()) ReplaceText(text);
@@ -128,15 +127,15 @@ void ResponsesReply::TakeOutput(const Json& response) {
 }
 
 // Cached tokens and those written to a cache are a part of the input's, reasoning is a part of the output's.
-void ResponsesReply::TakeUsage(const Json& usage) {
+void ResponsesReply::TakeUsage(ReplyNode usage) {
   if (usage.empty()) return;
-  const Json& details = Member(usage, "input_tokens_details");
-  const int64_t output = CountOf(usage, "output_tokens");
+  const ReplyNode details = usage["input_tokens_details"];
+  const int64_t output = usage.CountAt("output_tokens");
   TokenUsage counted;
-  counted.input = CountOf(usage, "input_tokens");
-  counted.cached_input = std::min(counted.input, CountOf(details, "cached_tokens"));
-  counted.cache_write_5m = std::min(counted.input - counted.cached_input, CountOf(details, "cache_write_tokens"));
-  counted.reasoning = std::min(output, CountOf(Member(usage, "output_tokens_details"), "reasoning_tokens"));
+  counted.input = usage.CountAt("input_tokens");
+  counted.cached_input = std::min(counted.input, details.CountAt("cached_tokens"));
+  counted.cache_write_5m = std::min(counted.input - counted.cached_input, details.CountAt("cache_write_tokens"));
+  counted.reasoning = std::min(output, usage["output_tokens_details"].CountAt("reasoning_tokens"));
   counted.output = output - counted.reasoning;
   completion_.usage = counted;
 }

@@ -22,13 +22,13 @@ class ResponsesReply final : public EventReply {
   std::optional<HttpRequestParts> Abandon() const override;
 
  private:
-  void TakeObject(const Json& object) override;
+  void TakeObject(ReplyNode object) override;
   void Settle() override;
-  void TakeEvent(const std::string& type, const Json& event);
-  void TakeResponse(const Json& response);
-  void TakeOutput(const Json& response);
-  void TakeUsage(const Json& usage);
-  void TakeId(const Json& response);
+  void TakeEvent(const std::string& type, ReplyNode event);
+  void TakeResponse(ReplyNode response);
+  void TakeOutput(ReplyNode response);
+  void TakeUsage(ReplyNode usage);
+  void TakeId(ReplyNode response);
 
   bool background_;
   std::string id_;         // empty: not known yet

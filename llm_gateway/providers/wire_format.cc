@@ -15,7 +15,7 @@ std::unique_ptr<WireFormat> MakeWireFormat(const ModelConfig& config) {
   if (config.provider == "openai") return std::make_unique<OpenAiResponses>(config.background);
   if (config.provider == "anthropic") return std::make_unique<Anthropic>();
   if (config.provider == "gemini") return std::make_unique<Gemini>();
-  if (config.provider == "openai_compatible") return std::make_unique<OpenAiChat>();
+  if (config.provider == "openai_compatible") return std::make_unique<OpenAiChat>(config.key_header == "api-key");
   return nullptr;
 }
 
@@ -31,22 +31,10 @@ bool WantsSchema(const PromptRequest& request, const ModelConfig& config) {
   return config.structured_output && request.schema.is_object();
 }
 
-std::string JoinedTexts(const PromptRequest& request, std::string_view role) {
-  std::string joined;
-  for (const PromptMessage& message : request.messages) {
-    if (message.role != role || message.text.empty()) continue;
-    if (!joined.empty()) joined += "\n\n";
-    joined += message.text;
-  }
-  return joined;
-}
-
 Json& ObjectAt(Json& body, const char* key) {
   Json& member = body[key];
   if (!member.is_object()) member = Json::object();
   return member;
 }
-
-std::string Dump(const Json& body) { return body.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace warpsmith::gateway

@@ -64,11 +64,8 @@ std::unique_ptr<WireFormat> MakeWireFormat(const ModelConfig& config);
 std::string EffortOf(const PromptRequest& request, const ModelConfig& config);
 int64_t MaxTokensOf(const PromptRequest& request, const ModelConfig& config);
 bool WantsSchema(const PromptRequest& request, const ModelConfig& config);
-// The texts of one role, joined by blank lines.
-std::string JoinedTexts(const PromptRequest& request, std::string_view role);
 // `body[key]` as an object to put fields into, whatever extra_body made of it.
 Json& ObjectAt(Json& body, const char* key);
-std::string Dump(const Json& body);
 
 }  // namespace warpsmith::gateway
 

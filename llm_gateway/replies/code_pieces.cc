@@ -29,9 +29,10 @@ CodePiece Describe(std::string text, bool closed) {
   piece.text = UndoHtmlEscapes(std::move(text));
   piece.closed = closed;
   piece.has_plan = !FindPlanComments(piece.text).empty();
-  piece.has_kernel = HasKernel(CodeOnly(piece.text));
+  const std::string code = CodeOnly(piece.text);
+  piece.has_kernel = HasKernel(code);
   piece.is_plan_json = !piece.has_plan && !piece.has_kernel && IsPlanJson(piece.text);
-  piece.host_sign = HostCodeSign(piece.text);
+  piece.host_sign = HostCodeSign(piece.text, code);
   return piece;
 }
 
@@ -178,7 +179,10 @@ std::string CleanText(std::string_view text) {
   std::string valid = ValidText(text);
   out.reserve(valid.size());
   for (size_t i = 0; i < valid.size(); ++i) {
-    if (valid[i] == '\r') {
+    const auto c = static_cast<unsigned char>(valid[i]);
+    if (c < 0x80 && c != '\r') {
+      out += valid[i];
+    } else if (c == '\r') {
       if (i + 1 >= valid.size() || valid[i + 1] != '\n') out += '\n';
     } else if (valid.compare(i, 2, "\u00A0") == 0) {
       out += ' ';

@@ -48,8 +48,8 @@ Found FindTag(const std::string& lower, std::string_view name, std::string_view 
   return {};
 }
 
-SpokenText WithoutTag(const std::string& text, const ThinkingTag& tag) {
-  const std::string lower = AsciiLower(text);
+// `lower` is the text in lower case.
+SpokenText WithoutTag(const std::string& text, const std::string& lower, const ThinkingTag& tag) {
   SpokenText spoken;
   size_t at = 0;
   int depth = 0;
@@ -88,10 +88,14 @@ SpokenText FinalChannel(std::string text) {
 
 SpokenText OutsideThinking(std::string_view reply) {
   SpokenText spoken = FinalChannel(std::string(reply));
+  std::string lower = AsciiLower(spoken.text);
   for (const ThinkingTag& tag : kTags) {
-    SpokenText next = WithoutTag(spoken.text, tag);
+    // Hardly any text has any of them.
+    if (lower.find(tag.open) == lower.npos && lower.find(tag.close) == lower.npos) continue;
+    SpokenText next = WithoutTag(spoken.text, lower, tag);
     next.thinking_never_ended |= spoken.thinking_never_ended;
     spoken = std::move(next);
+    lower = AsciiLower(spoken.text);
   }
   return spoken;
 }

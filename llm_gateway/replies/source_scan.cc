@@ -39,11 +39,13 @@ std::string CodeOnly(std::string_view source) {
     }
   };
   for (size_t i = 0; i < source.size();) {
-    if (source.compare(i, 2, "//") == 0) {
+    const char c = source[i];
+    const char next = i + 1 < source.size() ? source[i + 1] : '\0';
+    if (c == '/' && next == '/') {
       size_t end = std::min(source.find('\n', i), source.size());
       blank(i, end);
       i = end;
-    } else if (source.compare(i, 2, "/*") == 0) {
+    } else if (c == '/' && next == '*') {
       size_t end = source.find("*/", i + 2);
       if (end == source.npos) {
         blank(i, source.size());
@@ -51,7 +53,7 @@ std::string CodeOnly(std::string_view source) {
       }
       blank(i, end + 2);
       i = end + 2;
-    } else if (source[i] == '"' || (source[i] == '\'' && (i == 0 || !InName(source[i - 1])))) {
+    } else if (c == '"' || (c == '\'' && (i == 0 || !InName(source[i - 1])))) {
       size_t end = LiteralEnd(source, i);
       blank(i, end);
       i = end;
@@ -110,8 +112,9 @@ size_t PlanCommentEnd(std::string_view text, size_t at) {
 
 bool HasKernel(std::string_view code_only) { return ContainsWord(code_only, "__global__"); }
 
-std::string HostCodeSign(std::string_view source) {
-  std::string code = CodeOnly(source);
+std::string HostCodeSign(std::string_view source) { return HostCodeSign(source, CodeOnly(source)); }
+
+std::string HostCodeSign(std::string_view source, std::string_view code) {
   if (code.find("<<<") != code.npos) return "it launches kernels with <<< >>>";
   for (const char* word : {"PYBIND11_MODULE", "TORCH_LIBRARY", "cudaMalloc", "cudaMemcpy", "cudaLaunchKernel"}) {
     if (ContainsWord(code, word)) return std::string("it uses ") + word;

@@ -25,6 +25,8 @@ std::vector<size_t> FindPlanComments(std::string_view text);
 bool HasKernel(std::string_view code_only);  // __global__
 // Why the text is host code, or empty: launches, main(), PyTorch's C++ headers, a Python module.
 std::string HostCodeSign(std::string_view source);
+// The same, where `code`, CodeOnly(source), is there already.
+std::string HostCodeSign(std::string_view source, std::string_view code);
 
 // One past the end of the plan comment that begins at `at`; npos where it does not end.
 size_t PlanCommentEnd(std::string_view text, size_t at);

@@ -37,6 +37,11 @@ std::string ValidText(std::string_view text) {
   out.reserve(text.size());
   size_t valid = 0;  // from here to `at` everything is
   for (size_t at = 0; at < text.size();) {
+    const auto c = static_cast<unsigned char>(text[at]);
+    if (c != 0 && c < 0x80) {  // nearly all
+      ++at;
+      continue;
+    }
     size_t length = SequenceLength(text, at);
     if (length == 0) {
       out.append(text, valid, at - valid);

@@ -3,12 +3,13 @@
 #include "common/file.h"
 #include "llm_gateway/novelty/text_similarity.h"
 #include "llm_gateway/providers/catalog_provider.h"
+#include "llm_gateway/providers/http_embeddings.h"
 #include "llm_gateway/providers/prompted_provider.h"
 
 namespace warpsmith::gateway {
 namespace {
 
-// Calls block their threads while models think, and a thousand at once is a whole cluster's.
+// For programs that run as models and files that are written; calls over HTTP take none.
 constexpr int kMostThreads = 4096;
 
 std::unique_ptr<IdeaProvider> Prompted(PooledModel& model, const GatewayParts& parts) {
@@ -41,12 +42,24 @@ absl::StatusOr<GatewayParts> BuildGateway(const GatewayConfig& config, const Gat
   auto loaded = PromptSet::Load(folders.prompts, config.prompt_variants);
   if (!loaded.ok()) return Annotate(loaded.status(), config.place + "prompt_variants");
   parts.prompts = std::make_unique<PromptSet>(*std::move(loaded));
-  parts.similarity = std::make_unique<TextSimilarity>();
   WARPSMITH_ASSIGN_OR_RETURN(parts.models, ModelPool::Build(config, transport, clock));
+  if (config.max_usd_per_day > 0 && !folders.data.empty()) {
+    WARPSMITH_ASSIGN_OR_RETURN(parts.ledger,
+                               DayLedger::Open(folders.data / "day_budget.json", parts.models->day(), clock));
+  }
+  if (config.novelty_by.empty()) {
+    parts.similarity = std::make_unique<TextSimilarity>();
+  } else {
+    PooledModel& model = *parts.models->Find(config.novelty_by);
+    parts.embeddings = std::make_unique<HttpEmbeddings>(
+        model.config, [key = model.key.get()] { return key->Get(); }, transport);
+    parts.similarity = std::make_unique<EmbeddingSimilarity>(*parts.embeddings, config.novelty_threshold);
+  }
   ReplyStoreOptions store;
   if (!folders.data.empty()) store.folder = folders.data / "replies";
   WARPSMITH_ASSIGN_OR_RETURN(parts.replies, ReplyStore::Open(std::move(store), clock));
-  parts.pool = std::make_unique<WorkerPool>(kMostThreads);
+  parts.threads = std::make_unique<WorkerPool>(kMostThreads);
+  parts.pool = std::make_unique<Fibers>(transport.loop(), *parts.threads);
   std::vector<std::unique_ptr<IdeaProvider>> providers;
   for (const ModelConfig& model : config.models) {
     if (model.provider != "catalog") {

@@ -9,11 +9,13 @@
 #include <memory>
 
 #include "common/clock.h"
+#include "llm_gateway/async/fibers.h"
 #include "llm_gateway/config/gateway_config.h"
 #include "llm_gateway/http/http_transport.h"
-#include "llm_gateway/novelty/idea_similarity.h"
+#include "llm_gateway/novelty/embedding_similarity.h"
 #include "llm_gateway/prompts/prompt_set.h"
 #include "llm_gateway/service/cost_estimator.h"
+#include "llm_gateway/service/day_ledger.h"
 #include "llm_gateway/service/gateway.h"
 #include "llm_gateway/service/model_checker.h"
 #include "llm_gateway/service/model_pool.h"
@@ -22,13 +24,17 @@
 
 namespace warpsmith::gateway {
 
-// In the order in which each needs those before it. The worker pool ends last of what calls run through.
+// In the order in which each needs those before it. The pool, whose fibers calls run on, ends last of what calls run
+// through, and the threads for what blocks after it.
 struct GatewayParts {
   std::unique_ptr<PromptSet> prompts;
-  std::unique_ptr<IdeaSimilarity> similarity;
   std::unique_ptr<ModelPool> models;
+  std::unique_ptr<DayLedger> ledger;           // null where nothing is limited or kept
+  std::unique_ptr<EmbeddingModel> embeddings;  // null where ideas are told apart by their words
+  std::unique_ptr<IdeaSimilarity> similarity;
   std::unique_ptr<ReplyStore> replies;
-  std::unique_ptr<WorkerPool> pool;
+  std::unique_ptr<WorkerPool> threads;
+  std::unique_ptr<Fibers> pool;
   std::unique_ptr<Gateway> gateway;
   std::unique_ptr<ModelChecker> checker;
   std::unique_ptr<CostEstimator> estimator;
@@ -37,7 +43,7 @@ struct GatewayParts {
 struct GatewayFolders {
   std::filesystem::path prompts;  // llm_gateway/prompts
   std::filesystem::path recipes;  // llm_gateway/catalog/recipes
-  std::filesystem::path data;     // replies are kept in it; empty: in memory only
+  std::filesystem::path data;     // replies and the day's costs are kept in it; empty: in memory only
 
   // As they ship with warpsmith.
   static absl::StatusOr<GatewayFolders> Find();

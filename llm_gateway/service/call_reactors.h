@@ -1,4 +1,4 @@
-// gRPC calls whose work blocks, without a gRPC thread for each: a call's work runs on a WorkerPool, and what gRPC says
+// gRPC calls whose work waits, without a gRPC thread for each: a call's work runs on a TaskRunner, and what gRPC says
 // of it (the client has gone, a write is done) comes through reactions that never block. Each object lives until gRPC
 // has done with its call, and then deletes itself.
 // Threading: Start once; the work calls from any of its threads. Source of the method: gRPC's callback API.
@@ -10,11 +10,12 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "common/grpc_status.h"
+#include "llm_gateway/async/task_runner.h"
 #include "llm_gateway/service/active_calls.h"
-#include "llm_gateway/service/worker_pool.h"
 
 namespace warpsmith::gateway {
 
@@ -24,7 +25,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
  public:
   using Work = std::function<absl::Status(Cancellation&)>;
 
-  static grpc::ServerUnaryReactor* Start(ActiveCalls& active, WorkerPool& pool, Work work) {
+  static grpc::ServerUnaryReactor* Start(ActiveCalls& active, TaskRunner& pool, Work work) {
     auto* call = new UnaryCall(active);
     if (!active.Add(call->cancellation_)) {
       call->Finish(Stopping());
@@ -51,18 +52,19 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
 template <typename Message>
 class StreamCall final : public grpc::ServerWriteReactor<Message> {
  public:
-  // Queues a message; false where nobody listens any more.
-  using Emit = std::function<bool(Message)>;
+  // Queues a message; false where nobody listens any more. The last one goes with the status, in one piece, when the
+  // work has ended.
+  using Emit = std::function<bool(Message, bool last)>;
   using Work = std::function<absl::Status(const Emit&, Cancellation&)>;
 
-  static grpc::ServerWriteReactor<Message>* Start(ActiveCalls& active, WorkerPool& pool, Work work) {
+  static grpc::ServerWriteReactor<Message>* Start(ActiveCalls& active, TaskRunner& pool, Work work) {
     auto* call = new StreamCall(active);
     if (!active.Add(call->cancellation_)) {
       call->Finish(Stopping());
     } else {
       pool.Run([call, work = std::move(work)] {
-        const absl::Status status =
-            work([call](Message message) { return call->Send(std::move(message)); }, call->cancellation_);
+        const absl::Status status = work(
+            [call](Message message, bool last) { return call->Send(std::move(message), last); }, call->cancellation_);
         call->active_.Remove(call->cancellation_);
         call->End(ToGrpc(status));
       });
@@ -73,11 +75,15 @@ class StreamCall final : public grpc::ServerWriteReactor<Message> {
  private:
   explicit StreamCall(ActiveCalls& active) : active_(active) {}
 
-  bool Send(Message message) {
+  bool Send(Message message, bool last) {
     const Message* first = nullptr;
     {
       std::lock_guard lock(mutex_);
       if (broken_) return false;
+      if (last) {
+        last_ = std::move(message);
+        return true;
+      }
       waiting_.push_back(std::move(message));
       if (!writing_) {
         writing_ = true;
@@ -95,7 +101,16 @@ class StreamCall final : public grpc::ServerWriteReactor<Message> {
       status_ = status;
       if (writing_) return;
     }
-    this->Finish(std::move(status));
+    FinishWithLast();
+  }
+
+  // Once, when nothing is being written any more.
+  void FinishWithLast() {
+    if (last_ && status_.ok() && !broken_) {
+      this->StartWriteAndFinish(&*last_, grpc::WriteOptions(), status_);
+    } else {
+      this->Finish(status_);
+    }
   }
 
   void OnWriteDone(bool ok) override {
@@ -120,7 +135,7 @@ class StreamCall final : public grpc::ServerWriteReactor<Message> {
     if (next != nullptr) {
       this->StartWrite(next);
     } else {
-      this->Finish(status_);
+      FinishWithLast();
     }
   }
 
@@ -131,6 +146,7 @@ class StreamCall final : public grpc::ServerWriteReactor<Message> {
   Cancellation cancellation_;
   std::mutex mutex_;
   std::deque<Message> waiting_;  // guarded by mutex_; the first one is being written where writing_
+  std::optional<Message> last_;  // set once, before ended_
   bool writing_ = false;         // guarded by mutex_
   bool broken_ = false;          // guarded by mutex_
   bool ended_ = false;           // guarded by mutex_

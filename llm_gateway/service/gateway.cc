@@ -69,7 +69,7 @@ void Charge(CallBudget& budget, const v1::Implementation& implementation) {
 }  // namespace
 
 Gateway::Gateway(std::vector<std::unique_ptr<IdeaProvider>> providers, std::vector<std::string> variants,
-                 ReplyStore& replies, WorkerPool& pool)
+                 ReplyStore& replies, TaskRunner& pool)
     : providers_(std::move(providers)), variants_(std::move(variants)), replies_(replies), pool_(pool) {}
 
 absl::Status Gateway::CheckCall(const v1::CallContext& call) const {
@@ -171,8 +171,7 @@ absl::StatusOr<v1::ProposeIdeasReply> Gateway::ProposeIdeas(const v1::ProposeIde
   return reply;
 }
 
-absl::Status Gateway::ImplementIdea(const v1::ImplementIdeaRequest& request,
-                                    const std::function<bool(const v1::Implementation&)>& emit,
+absl::Status Gateway::ImplementIdea(const v1::ImplementIdeaRequest& request, const Emit& emit,
                                     Cancellation& cancellation) {
   WARPSMITH_RETURN_IF_ERROR(CheckContext(request.context()));
   WARPSMITH_RETURN_IF_ERROR(CheckCount(request.count()));
@@ -183,15 +182,17 @@ absl::Status Gateway::ImplementIdea(const v1::ImplementIdeaRequest& request,
   const auto key = [&](int index) { return ReplyKey(request.call(), fmt::format("implement {}", index)); };
 
   std::mutex emitting;
-  const auto tell = [&](const v1::Implementation& implementation) {
+  size_t left = indexes.size();
+  const auto tell = [&](v1::Implementation implementation) {
     std::lock_guard lock(emitting);
-    if (!cancellation.cancelled() && !emit(implementation)) cancellation.Cancel();
+    const bool last = --left == 0;
+    if (!cancellation.cancelled() && !emit(std::move(implementation), last)) cancellation.Cancel();
   };
   std::vector<int> missing;
   for (int index : indexes) {
     if (auto stored = FindStored<v1::Implementation>(replies_, key(index))) {
       Charge(budget, *stored);
-      tell(*stored);
+      tell(*std::move(stored));
     } else {
       missing.push_back(index);
     }
@@ -205,12 +206,12 @@ absl::Status Gateway::ImplementIdea(const v1::ImplementIdeaRequest& request,
               ->Implement(request, index, CallScope(cancellation, &budget));
         },
         IsAnswer);
-    if (made.ok()) return tell(*made);
+    if (made.ok()) return tell(*std::move(made));
     v1::Implementation failed;
     failed.set_index(index);
     failed.set_status("model_error");
     failed.set_message(Message(made.status()));
-    tell(failed);
+    tell(std::move(failed));
   });
   return cancellation.cancelled() ? Cancelled("nobody waits for the implementations any more") : absl::OkStatus();
 }

@@ -1,7 +1,7 @@
 // From requests to calls of many models at once: which models are asked, in what order, what runs in parallel, what is
 // told when some of them fail, and that no reply is paid for twice. Knows nothing of gRPC. Threading: safe from any
-// number of threads; calls block until they are done or cancelled. Errors: InvalidArgument for a request that makes no
-// sense, FailedPrecondition where no model is usable. What goes wrong with a model stands in the answers.
+// number of threads and fibers; calls block until they are done or cancelled. Errors: InvalidArgument for a request
+// that makes no sense, FailedPrecondition where no model is usable. What goes wrong with a model stands in the answers.
 #ifndef WARPSMITH_LLM_GATEWAY_SERVICE_GATEWAY_H_
 #define WARPSMITH_LLM_GATEWAY_SERVICE_GATEWAY_H_
 
@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "common/status.h"
+#include "llm_gateway/async/task_runner.h"
 #include "llm_gateway/providers/idea_provider.h"
 #include "llm_gateway/service/reply_store.h"
-#include "llm_gateway/service/worker_pool.h"
 
 namespace warpsmith::gateway {
 
@@ -21,17 +21,17 @@ class Gateway {
  public:
   // `variants`: the prompt variants there are. `replies` and `pool` outlive this.
   Gateway(std::vector<std::unique_ptr<IdeaProvider>> providers, std::vector<std::string> variants, ReplyStore& replies,
-          WorkerPool& pool);
+          TaskRunner& pool);
 
   // One model is asked (which one turns with the idempotency key); the next ones only for what is missing.
   absl::StatusOr<v1::ProposeIdeasReply> ProposeIdeas(const v1::ProposeIdeasRequest& request,
                                                      Cancellation& cancellation);
 
+  // Is told each implementation, and whether it is the last; false: nobody listens any more.
+  using Emit = std::function<bool(v1::Implementation, bool last)>;
   // Replies that are stored at once, then all other indexes in parallel, spread over the models. `emit` is called from
-  // several threads, one after the other, as each one ends, and returns false when nobody listens any more. Returns
-  // after the last one has ended.
-  absl::Status ImplementIdea(const v1::ImplementIdeaRequest& request,
-                             const std::function<bool(const v1::Implementation&)>& emit, Cancellation& cancellation);
+  // several threads, one after the other, as each one ends. Returns after the last one has ended.
+  absl::Status ImplementIdea(const v1::ImplementIdeaRequest& request, const Emit& emit, Cancellation& cancellation);
 
   absl::StatusOr<v1::Implementation> Repair(const v1::RepairRequest& request, Cancellation& cancellation);
 
@@ -51,7 +51,7 @@ class Gateway {
   std::vector<std::unique_ptr<IdeaProvider>> providers_;
   std::vector<std::string> variants_;
   ReplyStore& replies_;
-  WorkerPool& pool_;
+  TaskRunner& pool_;
 };
 
 }  // namespace warpsmith::gateway

@@ -1,6 +1,7 @@
 #include "llm_gateway/service/grpc_service.h"
 
 #include "common/log.h"
+#include "llm_gateway/async/wait_point.h"
 #include "llm_gateway/service/call_reactors.h"
 
 namespace warpsmith::gateway {
@@ -31,9 +32,9 @@ grpc::ServerWriteReactor<v1::Implementation>* GrpcGatewayService::ImplementIdea(
       active_, pool_, [this, request](const StreamCall<v1::Implementation>::Emit& emit, Cancellation& cancellation) {
         return gateway_.ImplementIdea(
             *request,
-            [&emit](const v1::Implementation& implementation) {
+            [&emit](v1::Implementation implementation, bool last) {
               LogCall("implementation", implementation.call(), implementation.status());
-              return emit(implementation);
+              return emit(std::move(implementation), last);
             },
             cancellation);
       });
@@ -64,7 +65,7 @@ grpc::ServerWriteReactor<v1::ModelCheck>* GrpcGatewayService::CheckModels(grpc::
             *request,
             [&emit](const v1::ModelCheck& check) {
               LogCall("check", check.call(), check.ok() ? "ok" : "failed");
-              return emit(check);
+              return emit(check, false);
             },
             cancellation);
       });
@@ -72,9 +73,14 @@ grpc::ServerWriteReactor<v1::ModelCheck>* GrpcGatewayService::CheckModels(grpc::
 
 grpc::ServerUnaryReactor* GrpcGatewayService::Estimate(grpc::CallbackServerContext*, const v1::EstimateRequest* request,
                                                        v1::EstimateReply* reply) {
-  return UnaryCall::Start(active_, pool_, [this, request, reply](Cancellation&) -> absl::Status {
-    WARPSMITH_ASSIGN_OR_RETURN(*reply, estimator_.Estimate(*request));
-    return absl::OkStatus();
+  return UnaryCall::Start(active_, pool_, [this, request, reply](Cancellation&) {
+    absl::Status status;
+    RunBlocking([&] {  // many prompts are put together and counted
+      absl::StatusOr<v1::EstimateReply> estimate = estimator_.Estimate(*request);
+      status = estimate.status();
+      if (estimate.ok()) *reply = *std::move(estimate);
+    });
+    return status;
   });
 }
 

@@ -1,14 +1,14 @@
 // GatewayService over a Gateway: translates calls, streams implementations as they arrive, and ends the work of clients
 // that have gone.
-// Threading: gRPC's callback API; calls are worked on by the pool's threads.
+// Threading: gRPC's callback API; calls are worked on by the pool.
 #ifndef WARPSMITH_LLM_GATEWAY_SERVICE_GRPC_SERVICE_H_
 #define WARPSMITH_LLM_GATEWAY_SERVICE_GRPC_SERVICE_H_
 
+#include "llm_gateway/async/task_runner.h"
 #include "llm_gateway/service/active_calls.h"
 #include "llm_gateway/service/cost_estimator.h"
 #include "llm_gateway/service/gateway.h"
 #include "llm_gateway/service/model_checker.h"
-#include "llm_gateway/service/worker_pool.h"
 #include "warpsmith/v1/gateway.grpc.pb.h"
 
 namespace warpsmith::gateway {
@@ -16,7 +16,7 @@ namespace warpsmith::gateway {
 class GrpcGatewayService final : public v1::GatewayService::CallbackService {
  public:
   // All outlive this, and this outlives the server that it is registered with.
-  GrpcGatewayService(Gateway& gateway, ModelChecker& checker, CostEstimator& estimator, WorkerPool& pool)
+  GrpcGatewayService(Gateway& gateway, ModelChecker& checker, CostEstimator& estimator, TaskRunner& pool)
       : gateway_(gateway), checker_(checker), estimator_(estimator), pool_(pool) {}
   // Takes no more calls (they answer UNAVAILABLE); true where those that run have ended within `grace`.
   bool Drain(Duration grace) { return active_.Drain(grace); }
@@ -41,7 +41,7 @@ class GrpcGatewayService final : public v1::GatewayService::CallbackService {
   Gateway& gateway_;
   ModelChecker& checker_;
   CostEstimator& estimator_;
-  WorkerPool& pool_;
+  TaskRunner& pool_;
   ActiveCalls active_;
 };
 

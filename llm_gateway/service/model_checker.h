@@ -15,7 +15,7 @@ namespace warpsmith::gateway {
 
 class ModelChecker {
  public:
-  ModelChecker(const Gateway& gateway, ModelPool& models, WorkerPool& pool)
+  ModelChecker(const Gateway& gateway, ModelPool& models, TaskRunner& pool)
       : gateway_(gateway), models_(models), pool_(pool) {}
 
   // `emit` is called from several threads, one after the other; false: nobody listens any more.
@@ -27,7 +27,7 @@ class ModelChecker {
 
   const Gateway& gateway_;
   ModelPool& models_;
-  WorkerPool& pool_;
+  TaskRunner& pool_;
 };
 
 }  // namespace warpsmith::gateway

@@ -1,8 +1,9 @@
 #include "llm_gateway/service/parallel.h"
 
-#include <condition_variable>
 #include <memory>
 #include <mutex>
+
+#include "llm_gateway/async/wait_point.h"
 
 namespace warpsmith::gateway {
 namespace {
@@ -12,7 +13,7 @@ struct Shared {
   size_t count;
   const std::function<void(size_t)>* one;
   std::mutex mutex;
-  std::condition_variable changed;
+  WaitPoint all_ended;
   size_t next = 0;
   size_t ended = 0;
 
@@ -26,22 +27,21 @@ struct Shared {
       }
       (*one)(index);
       std::lock_guard lock(mutex);
-      if (++ended == count) changed.notify_all();
+      if (++ended == count) all_ended.Notify();
     }
   }
 };
 
 }  // namespace
 
-void InParallel(WorkerPool& pool, size_t count, const std::function<void(size_t)>& one) {
+void InParallel(TaskRunner& pool, size_t count, const std::function<void(size_t)>& one) {
   if (count == 1) return one(0);
   auto shared = std::make_shared<Shared>();
   shared->count = count;
   shared->one = &one;
   for (size_t i = 1; i < count; ++i) pool.Run([shared] { shared->Help(); });
   shared->Help();
-  std::unique_lock lock(shared->mutex);
-  shared->changed.wait(lock, [&] { return shared->ended == count; });
+  if (count > 0) shared->all_ended.Wait();
 }
 
 }  // namespace warpsmith::gateway

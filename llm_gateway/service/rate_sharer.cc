@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "common/grpc_channel.h"
+#include "common/grpc_status.h"
 #include "common/hash.h"
 #include "common/log.h"
 
@@ -75,7 +76,7 @@ Duration RateSharer::Exchange() {
   if (!status.ok()) {
     if (!away_) {
       spdlog::warn("the coordinator at {} does not share rates ({}); going on with the last share", coordinator_,
-                   status.error_message());
+                   Message(ExplainUnavailable(coordinator_, FromGrpc(status))));
     }
     away_ = true;
     return options_.first_interval;

@@ -128,10 +128,13 @@ std::optional<std::string> ReplyStore::FindLocked(std::unique_lock<std::mutex>& 
   if (found == entries_.end()) return std::nullopt;
   if (found->second.memory) return found->second.memory;
   lock.unlock();
-  absl::StatusOr<std::string> bytes = ReadReplyFile(PathOf(id));
-  if (!bytes.ok() && bytes.status().code() == absl::StatusCode::kDataLoss) {
-    SetAside(options_.folder, PathOf(id), bytes.status());
-  }
+  absl::StatusOr<std::string> bytes = std::string();
+  RunBlocking([&] {
+    bytes = ReadReplyFile(PathOf(id));
+    if (!bytes.ok() && bytes.status().code() == absl::StatusCode::kDataLoss) {
+      SetAside(options_.folder, PathOf(id), bytes.status());
+    }
+  });
   lock.lock();
   if (bytes.ok()) return *std::move(bytes);
   RemoveLocked(id, false);
@@ -143,9 +146,12 @@ void ReplyStore::Store(const std::string& id, const std::string& bytes) {
   entry.bytes = static_cast<int64_t>(bytes.size());
   entry.stored_at_us = clock_.WallMicros();
   if (!options_.folder.empty()) {
-    std::error_code error;
-    fs::create_directories(PathOf(id).parent_path(), error);
-    const absl::Status written = WriteReplyFile(PathOf(id), bytes);
+    absl::Status written;
+    RunBlocking([&] {
+      std::error_code error;
+      fs::create_directories(PathOf(id).parent_path(), error);
+      written = WriteReplyFile(PathOf(id), bytes);
+    });
     entry.on_disk = written.ok();
     if (!written.ok()) spdlog::error("a reply could not be stored and stays in memory only: {}", Message(written));
   }
@@ -165,7 +171,7 @@ absl::StatusOr<ReplyStore::Reply> ReplyStore::Once(const std::string& key, Cance
       if (std::optional<std::string> stored = FindLocked(lock, id)) return Reply{*std::move(stored), true};
       if (running_.insert(id).second) break;
       // A Cancellation must not be asked under a lock that its callbacks may want; it is looked at now and then.
-      changed_.wait_for(lock, std::chrono::milliseconds(50));
+      changed_.WaitUntil(lock, RealClock().Now() + std::chrono::milliseconds(50));
       lock.unlock();
       if (cancellation.cancelled()) return Cancelled("nobody waits for the reply any more");
       lock.lock();
@@ -176,8 +182,8 @@ absl::StatusOr<ReplyStore::Reply> ReplyStore::Once(const std::string& key, Cance
   {
     std::lock_guard lock(mutex_);
     running_.erase(id);
+    changed_.NotifyAll();
   }
-  changed_.notify_all();
   return Reply{std::move(made.bytes), false};
 }
 

@@ -6,7 +6,6 @@
 #ifndef WARPSMITH_LLM_GATEWAY_SERVICE_REPLY_STORE_H_
 #define WARPSMITH_LLM_GATEWAY_SERVICE_REPLY_STORE_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -20,6 +19,7 @@
 
 #include "common/clock.h"
 #include "common/status.h"
+#include "llm_gateway/async/wait_point.h"
 #include "llm_gateway/http/cancellation.h"
 
 namespace warpsmith::gateway {
@@ -72,7 +72,7 @@ class ReplyStore {
   const ReplyStoreOptions options_;
   Clock& clock_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  WaitList changed_;                                // guarded by mutex_; the end of one that runs
   std::set<std::string> running_;                   // guarded by mutex_; ids that are being made
   std::unordered_map<std::string, Entry> entries_;  // guarded by mutex_; by id, the key's sha256
   std::list<std::string> order_;                    // guarded by mutex_; the oldest first

@@ -11,17 +11,18 @@
 #include <mutex>
 
 #include "common/clock.h"
+#include "llm_gateway/async/task_runner.h"
 
 namespace warpsmith::gateway {
 
-class WorkerPool {
+class WorkerPool final : public TaskRunner {
  public:
   explicit WorkerPool(int most_threads, Duration idle = std::chrono::seconds(10));
-  ~WorkerPool();
+  ~WorkerPool() override;
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  void Run(std::function<void()> work);
+  void Run(std::function<void()> work) override;
   int threads() const;
 
  private:

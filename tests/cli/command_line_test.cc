@@ -118,10 +118,29 @@ TEST_CASE("wrong arguments exit with 2 and say what is wrong", "[unit]") {
 TEST_CASE("every command has help with an example", "[unit]") {
   Fixture fixture;
   CHECK_THAT(fixture.Bare({"--help"}).out, Catch::Contains("Exit status"));
-  const std::vector<std::vector<std::string>> commands = {
-      {"run"},  {"submit"}, {"list"},         {"watch"},  {"tree"},           {"explain"},          {"cancel"},
-      {"show"}, {"bank"},   {"bank", "list"}, {"inject"}, {"inject", "idea"}, {"inject", "kernel"}, {"up"},
-      {"down"}, {"status"}, {"evaluate"},     {"doctor"}, {"version"}};
+  const std::vector<std::vector<std::string>> commands = {{"run"},
+                                                          {"submit"},
+                                                          {"list"},
+                                                          {"watch"},
+                                                          {"tree"},
+                                                          {"explain"},
+                                                          {"cancel"},
+                                                          {"show"},
+                                                          {"bank"},
+                                                          {"bank", "list"},
+                                                          {"bank", "show"},
+                                                          {"bank", "export"},
+                                                          {"bank", "import"},
+                                                          {"bank", "verify"},
+                                                          {"inject"},
+                                                          {"inject", "idea"},
+                                                          {"inject", "kernel"},
+                                                          {"up"},
+                                                          {"down"},
+                                                          {"status"},
+                                                          {"evaluate"},
+                                                          {"doctor"},
+                                                          {"version"}};
   for (std::vector<std::string> command : commands) {
     command.push_back("--help");
     const Result result = fixture.Bare(command);
@@ -157,6 +176,27 @@ TEST_CASE("submit sends the file and every setting", "[unit]") {
   // An option with a list does not swallow the file behind it.
   CHECK(fixture.Run({"submit", "--accept", "fp32,tf32", fixture.problem}).code == 0);
   CHECK_THAT(fixture.Run({"submit", fixture.problem}).out, Catch::Contains("warpsmith watch 3f2a91c0"));
+}
+
+TEST_CASE("submit sends what the strategies need", "[unit]") {
+  Fixture fixture;
+  CHECK(fixture.Run({"submit", fixture.problem}).code == 0);
+  CHECK(!fixture.service.submitted().settings().has_stop_at_roofline_share());
+  CHECK(fixture
+            .Run({"submit", fixture.problem, "--strategy", "evolve", "--islands", "4", "--migration-rounds", "-1",
+                  "--stop-at-roofline", "0"})
+            .code == 0);
+  const v1::SearchSettings settings = fixture.service.submitted().settings();
+  CHECK(settings.strategy() == "evolve");
+  CHECK(settings.islands() == 4);
+  CHECK(settings.migration_rounds() == -1);
+  CHECK(settings.has_stop_at_roofline_share());
+  CHECK(settings.stop_at_roofline_share() == 0);
+  CHECK(fixture.Run({"submit", fixture.problem, "--strategy", "best_of_n"}).code == 0);
+  const Result help = fixture.Bare({"submit", "--help"});
+  for (const char* words : {"branching", "sequential", "best_of_n", "evolve", "--islands", "--migration-rounds"}) {
+    CHECK_THAT(help.out, Catch::Contains(words));
+  }
 }
 
 TEST_CASE("reading commands, for people and as JSON", "[unit]") {

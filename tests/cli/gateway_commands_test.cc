@@ -178,6 +178,13 @@ TEST_CASE("calls are counted as the strategies make them", "[unit]") {
   CHECK(calls.expected.propose_calls() == calls.expected.implement_calls());
   CHECK(calls.expected.propose_calls() + calls.expected.implement_calls() == 5 * 3 * 10);
   CHECK(calls.expected.ideas_per_call() == 1);
+  values.strategy = "best_of_n";
+  CHECK(CallsOf(values).expected.implement_calls() == 5 * 15);
+  values.repairs = 2;
+  CHECK(CallsOf(values).most.repair_calls() == 2 * 5 * 15);
+  values.strategy = "evolve";
+  CHECK(CallsOf(values).expected.propose_calls() == 3 + 4 * 3);
+  CHECK(CallsOf(values).expected.implement_calls() == 5 * 27);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "cli/names.h"
+#include "cli/print_bank.h"
 #include "cli/print_cluster.h"
 #include "cli/print_evaluation.h"
 #include "cli/print_search.h"

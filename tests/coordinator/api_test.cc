@@ -96,7 +96,7 @@ TEST_CASE("explain and watch work before anything has happened, and status tells
   const v1::Explanation explanation = cluster.Explain(id).value();
   CHECK(explanation.tasks_waiting() == 1);
   REQUIRE(explanation.findings_size() >= 1);
-  CHECK_THAT(explanation.findings(0), Catch::Contains("Intake"));
+  CHECK_THAT(explanation.findings(0), Catch::Contains("intake"));
   int events = 0;
   absl::Status watched = cluster.Watch(id, [&](const v1::SearchEvent& event) {
     ++events;

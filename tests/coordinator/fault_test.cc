@@ -66,13 +66,18 @@ TEST_CASE("a kernel that kills worker after worker is given up and not charged",
   auto worker = cluster.Worker("w1", "boot0", 4, /*holding=*/true);
   const std::string id = cluster.Submit(request).value();
   for (int death = 1; death <= 3; ++death) {
+    const std::string name = "w" + std::to_string(death);
     REQUIRE(cluster.Eventually([&] { return Running(cluster, "evaluate") == "1"; }));
     worker.reset();
-    worker = cluster.Worker("w1", "boot" + std::to_string(death), 4, /*holding=*/true);
+    // Its next boot is what says that it died, and gets no further task.
+    cluster.Query("UPDATE worker SET draining_wanted = true WHERE worker_id = '" + name + "'");
+    worker = cluster.Worker(name, "boot1");
     REQUIRE(cluster.Eventually([&] {
       return cluster.Query("SELECT worker_deaths FROM task WHERE kind = 'evaluate'") == std::to_string(death);
     }));
+    worker = cluster.Worker("w" + std::to_string(death + 1), "boot0", 4, /*holding=*/true);
   }
+  CHECK(cluster.Query("SELECT killed_workers FROM task WHERE kind = 'evaluate'") == "{w1,w2,w3}");
   const v1::Search search = cluster.Finished(id);
   CHECK(search.state() == v1::SEARCH_STATE_DONE);
   CHECK(cluster.Query("SELECT outcome, reason FROM candidate") == "20|worker_deaths");
@@ -80,6 +85,62 @@ TEST_CASE("a kernel that kills worker after worker is given up and not charged",
   const v1::Tree tree = cluster.Tree(id).value();
   CHECK_THAT(tree.ideas(0).candidates(0).evaluation().message(),
              Catch::Contains("was restarted while it ran this task"));
+  CHECK(cluster.Bookkeeping() == "");
+}
+
+TEST_CASE("what a worker had finished when it was killed is taken from its next boot", "[pg][fault]") {
+  Cluster cluster;
+  cluster.StopCoordinator();
+  cluster.options.queue.lease_seconds = 60;
+  cluster.StartCoordinator();
+  auto worker = cluster.Worker("w1", "boot1", 4, /*holding=*/true);
+  const std::string id = cluster.Submit(SmallSearch(1)).value();
+  REQUIRE(cluster.Eventually([&] { return Running(cluster, "evaluate") == "4"; }));
+  worker->send_results = false;
+  worker->hold_evaluations = false;
+  REQUIRE(cluster.Eventually([&] { return worker->spool().size() == 4; }));
+  const std::vector<v1::TaskResult> spool = worker->spool();
+  worker.reset();
+  // Another worker is there to take what is free.
+  auto other = cluster.Worker("w2");
+  REQUIRE(cluster.Eventually([&] { return other->connections() == 1; }));
+  ScriptedWorker reborn(cluster.address(), "w1", "boot2", 4, false, true, spool);
+  CHECK(cluster.Finished(id).state() == v1::SEARCH_STATE_DONE);
+  CHECK(cluster.Query("SELECT count(*) FROM evaluation WHERE worker_id = 'w1' AND stage = 'measure'") == "4");
+  CHECK(cluster.Query("SELECT sum(worker_deaths), max(attempts) FROM task WHERE kind = 'evaluate'") == "0|1");
+  CHECK(cluster.Bookkeeping() == "");
+}
+
+TEST_CASE("after a take-over tasks wait for their workers' Hello, and are taken from those that stay away",
+          "[pg][fault]") {
+  Cluster cluster;
+  cluster.gateway.delay_ms = 100;
+  cluster.StopCoordinator();
+  cluster.options.queue.lease_seconds = 10;
+  cluster.StartCoordinator();
+  HeldSearch held(cluster);
+  const std::string running = Running(cluster, "evaluate");
+  REQUIRE(running != "0");
+  cluster.StopCoordinator();
+  // Away for longer than any lease: all of them have run out when the next one begins.
+  cluster.Query("UPDATE task SET lease_until = now() - interval '1 minute' WHERE state = 'running'");
+  SECTION("they come back") {
+    cluster.StartCoordinator();
+    held.worker->hold = false;
+    CHECK(cluster.Finished(held.id).state() == v1::SEARCH_STATE_DONE);
+    CHECK(cluster.Query("SELECT count(*) FROM task WHERE worker_deaths > 0 OR attempts > 1") == "0");
+    CHECK(cluster.coordinator().counters().rescued_leases == 0);
+  }
+  SECTION("they stay away") {
+    held.worker.reset();
+    auto other = cluster.Worker("w2");
+    cluster.options.queue.lease_seconds = 1.5;
+    const TimePoint before = RealClock().Now();
+    cluster.StartCoordinator();
+    REQUIRE(cluster.Eventually([&] { return cluster.coordinator().counters().rescued_leases > 0; }));
+    CHECK(ToSeconds(RealClock().Now() - before) > 1.4);
+    CHECK(cluster.Finished(held.id).state() == v1::SEARCH_STATE_DONE);
+  }
   CHECK(cluster.Bookkeeping() == "");
 }
 

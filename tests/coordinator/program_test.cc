@@ -71,6 +71,51 @@ TEST_CASE("one program at a time; SIGTERM ends it soon and well, and frees the p
   CHECK(third.port > 0);
 }
 
+TEST_CASE("a second program waits, takes over when the first is killed, and goes on", "[pg][program]") {
+  const std::string database = PostgresServer::Shared().CreateDatabase();
+  const auto term = [&] { return PostgresServer::Shared().Query(database, "SELECT term FROM leader"); };
+  Program first(database, {"--listen", "127.0.0.1:0"});
+  REQUIRE(first.port > 0);
+  ChildOptions options;
+  options.arguments = {kProgram,   "--database",  database,
+                       "--listen", "127.0.0.1:0", "--election-patience-seconds",
+                       "60",       "--port-file", first.folder.path() / "second"};
+  options.stderr_to_parent = true;
+  auto second = ChildProcess::Start(options).value();
+  RealClock().SleepFor(std::chrono::milliseconds(300));
+  CHECK(second->Running());
+  CHECK(term() == "1");
+  CHECK(!ReadFile(first.folder.path() / "second").ok());
+  first.child->Kill(SIGKILL);
+  CHECK(Cluster::Eventually([&] { return ReadFile(first.folder.path() / "second").ok(); }));
+  CHECK(term() == "2");
+  second->Kill(SIGTERM);
+  CHECK(second->Wait(std::chrono::seconds(20)).has_value());
+}
+
+TEST_CASE("a program that was stopped while another was elected cannot write, says so and ends", "[pg][program]") {
+  Cluster cluster;
+  cluster.StopCoordinator();
+  Program first(cluster.options.database, {"--listen", cluster.address(), "--gateway", cluster.gateway.address()});
+  REQUIRE(first.port > 0);
+  const std::string id = cluster.Submit(SmallSearch(1)).value();
+  first.child->Kill(SIGSTOP);
+  // As a server does that hears nothing of it any more.
+  PostgresServer::Shared().TerminateConnections(cluster.options.database);
+  Program second(cluster.options.database, {"--listen", "127.0.0.1:0", "--gateway", cluster.gateway.address(),
+                                            "--election-patience-seconds", "20"});
+  REQUIRE(second.port > 0);
+  ScriptedWorker worker("127.0.0.1:" + std::to_string(second.port), "w1", "boot1");
+  first.child->Kill(SIGCONT);
+  auto ended = first.child->Wait(std::chrono::seconds(30));
+  REQUIRE(ended.has_value());
+  CHECK(ended->Describe() == "exit status 2");
+  CHECK(
+      Cluster::Eventually([&] { return cluster.Query("SELECT state FROM search WHERE id = '" + id + "'") == "done"; }));
+  CHECK(cluster.Query("SELECT term FROM leader") == "3");
+  CHECK(cluster.Bookkeeping() == "");
+}
+
 TEST_CASE("killed with SIGKILL in mid-search and started again, it goes on", "[pg][program]") {
   Cluster cluster;
   cluster.StopCoordinator();

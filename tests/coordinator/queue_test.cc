@@ -207,6 +207,142 @@ TEST_CASE("a task that kills workers is quarantined; its deaths are not failures
   CHECK(fixture.queue.counters().quarantined == 1);
 }
 
+TEST_CASE("one worker that dies over and over is doubted before the task is", "[pg]") {
+  QueueFixture fixture;
+  const int64_t id = fixture.Put("a");
+  for (int death = 1; death <= 6; ++death) {
+    INFO(death);
+    REQUIRE(fixture.Claim({"sick", "b" + std::to_string(death)}).size() == 1);
+    fixture.ExpireLeases();
+    const auto rescued = fixture.Rescue();
+    REQUIRE(rescued.size() == 1);
+    CHECK((rescued[0].state == TaskState::kQuarantined) == (death == 6));
+  }
+  CHECK(fixture.Query("SELECT killed_workers, worker_deaths FROM task") == "{sick}|6");
+  // Each death has its line.
+  CHECK(fixture.Query("SELECT length(log) - length(replace(log, E'\\n', '')) FROM task WHERE id = " +
+                      std::to_string(id)) == "6");
+}
+
+TEST_CASE("a worker that stalled has not died, and keeps its deadline", "[pg]") {
+  QueueFixture fixture;
+  fixture.Put("a");
+  const Task task = fixture.Claim(kAlice).at(0);
+  const std::string deadline = fixture.Query("SELECT deadline FROM task");
+  fixture.ExpireLeases();
+  REQUIRE(fixture.Rescue().size() == 1);
+  CHECK(fixture.Query("SELECT worker_deaths, killed_workers, deadline IS NULL FROM task") == "1|{alice}|t");
+  CHECK(fixture.Renew(kAlice, {KeyOf(task)}).size() == 1);
+  CHECK(fixture.Query("SELECT worker_deaths, killed_workers FROM task") == "0|{}");
+  CHECK(fixture.Query("SELECT deadline FROM task") == deadline);
+}
+
+TEST_CASE("what an earlier boot had finished belongs to the next one of the same worker", "[pg]") {
+  QueueFixture fixture;
+  fixture.Put("finished");
+  fixture.Put("unfinished");
+  const auto tasks = fixture.Claim(kAlice);
+  REQUIRE(tasks.size() == 2);
+  const Owner reborn{"alice", "boot2"};
+  const auto adopt = [&](const Owner& owner, const TaskKey& key) {
+    return fixture.Run<std::vector<TaskKey>>(
+        [&](store::Transaction& transaction) { return fixture.queue.Adopt(transaction, owner, {key}); });
+  };
+  CHECK(adopt({"bob", "boot2"}, KeyOf(tasks[0])).empty());
+  CHECK(adopt(reborn, {tasks[0].id, 7}).empty());
+  SECTION("soon") { CHECK(adopt(reborn, KeyOf(tasks[0])).size() == 1); }
+  SECTION("after its lease had run out") {
+    fixture.ExpireLeases();
+    REQUIRE(fixture.Rescue().size() == 2);
+    CHECK(adopt(reborn, KeyOf(tasks[0])).size() == 1);
+    CHECK(fixture.Query("SELECT worker_deaths FROM task WHERE dedupe_key = 'finished'") == "0");
+    return;
+  }
+  const auto freed = fixture.Run<std::vector<Task>>(
+      [&](store::Transaction& transaction) { return fixture.queue.FreeOtherBoots(transaction, reborn, true); });
+  REQUIRE(freed.size() == 1);
+  CHECK(freed[0].id == tasks[1].id);
+  CHECK(fixture.Query("SELECT owner_boot, worker_deaths FROM task WHERE dedupe_key = 'finished'") == "boot2|0");
+  CHECK(fixture.Complete({{KeyOf(tasks[0]), ""}}).size() == 1);
+}
+
+TEST_CASE("while new work is held, problems and model calls stay, evaluations go on", "[pg]") {
+  QueueFixture fixture;
+  TaskSpec intake;
+  intake.kind = TaskKind::kIntake;
+  TaskSpec propose;
+  propose.kind = TaskKind::kPropose;
+  fixture.Put("intake", intake);
+  fixture.Put("propose", propose);
+  fixture.Put("evaluate");
+  const auto call = [&] {
+    return fixture.Run<std::vector<Task>>([&](store::Transaction& transaction) {
+      return fixture.queue.Claim(transaction, {kCoordinatorWorker, "b"},
+                                 {TaskKind::kPropose, TaskKind::kImplement, TaskKind::kRepair}, "", 1);
+    });
+  };
+  fixture.queue.HoldNewWork(true);
+  CHECK(call().empty());
+  const auto claimed = fixture.Claim(kAlice);
+  REQUIRE(claimed.size() == 1);
+  CHECK(claimed[0].kind == TaskKind::kEvaluate);
+  fixture.queue.HoldNewWork(false);
+  CHECK(call().size() == 1);
+  CHECK(fixture.Claim(kAlice).size() == 1);
+}
+
+TEST_CASE("a reader that holds a transaction open does not stop the queue", "[pg]") {
+  QueueFixture fixture;
+  fixture.Query("CREATE SEQUENCE reader_may_leave");
+  fixture.Put("before");
+  // Its snapshot keeps every dead row that follows. A sequence is seen whatever the snapshot.
+  std::thread reader([&] {
+    fixture.Query(
+        "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM task; DO $$ BEGIN WHILE (SELECT last_value FROM "
+        "reader_may_leave) < 2 LOOP PERFORM pg_sleep(0.02); END LOOP; END $$; COMMIT");
+  });
+  const auto reading = [&] {
+    return fixture.Query(
+               "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_xmin IS NOT "
+               "NULL AND pid <> pg_backend_pid() AND query LIKE 'BEGIN ISOLATION%'") == "1";
+  };
+  for (int wait = 0; wait < 500 && !reading(); ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(reading());
+  CHECK(fixture.Claim(kAlice).size() == 1);
+  constexpr int kTasks = 3000;
+  constexpr int kAtOnce = 100;
+  for (int done = 0; done < kTasks; done += kAtOnce) {
+    REQUIRE(fixture.database
+                .Write([&](store::Transaction& transaction) -> absl::Status {
+                  for (int i = done; i < done + kAtOnce; ++i) {
+                    TaskSpec spec;
+                    spec.search_id = "s";
+                    spec.dedupe_key = "t" + std::to_string(i);
+                    WARPSMITH_RETURN_IF_ERROR(fixture.queue.Put(transaction, spec).status());
+                  }
+                  return absl::OkStatus();
+                })
+                .ok());
+    std::vector<Completion> completions;
+    for (const Task& task : fixture.Claim(kBob, kAtOnce)) completions.push_back({KeyOf(task), ""});
+    REQUIRE(completions.size() == kAtOnce);
+    REQUIRE(fixture.Complete(completions).size() == kAtOnce);
+  }
+  CHECK(reading());
+  // The reader's snapshot holds every dead row back, and a claim still is a matter of milliseconds.
+  const auto before = std::chrono::steady_clock::now();
+  for (int i = 0; i < 10; ++i) {
+    fixture.Put("late" + std::to_string(i));
+    const auto claimed = fixture.Run<std::vector<Task>>([&](store::Transaction& transaction) {
+      return fixture.queue.ClaimForMany(transaction, {{kBob, {"emulated"}, 1}});
+    });
+    CHECK(claimed.size() == 1);
+  }
+  CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(10));
+  fixture.Query("SELECT nextval('reader_may_leave'), nextval('reader_may_leave')");
+  reader.join();
+}
+
 TEST_CASE("ordinary failures wait longer each time and end in quarantine", "[pg]") {
   QueueFixture fixture;
   const int64_t id = fixture.Put("a");

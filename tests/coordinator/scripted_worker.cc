@@ -15,12 +15,15 @@ struct ScriptedWorker::Stream {
   bool open = true;  // guarded by the worker's mutex
 };
 
-ScriptedWorker::ScriptedWorker(std::string address, std::string worker_id, std::string boot_id, int slots, bool holding)
+ScriptedWorker::ScriptedWorker(std::string address, std::string worker_id, std::string boot_id, int slots, bool holding,
+                               bool emulated, const std::vector<v1::TaskResult>& spool)
     : hold_evaluations(holding),
       address_(std::move(address)),
       worker_id_(std::move(worker_id)),
       boot_id_(std::move(boot_id)),
-      slots_(slots) {
+      slots_(slots),
+      emulated_(emulated) {
+  for (const v1::TaskResult& result : spool) spool_[result.task_id()] = result;
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -55,9 +58,11 @@ void ScriptedWorker::Serve() {
   hello.mutable_hello()->set_boot_id(boot_id_);
   hello.mutable_hello()->set_slots(slots_);
   v1::DeviceDescription* device = hello.mutable_hello()->mutable_device();
-  device->set_name("emulated");
-  device->set_device_class("emulated");
-  device->set_emulated(true);
+  device->set_name(emulated_ ? "emulated" : "test GPU");
+  device->set_device_class(device->name());
+  device->set_emulated(emulated_);
+  device->set_uuid("GPU-" + worker_id_);
+  device->set_driver("590.1");
   {
     std::lock_guard lock(mutex_);
     if (stopping_) stream.context.TryCancel();
@@ -67,6 +72,11 @@ void ScriptedWorker::Serve() {
       v1::RunningTask* task = hello.mutable_hello()->add_running();
       task->set_task_id(id);
       task->set_epoch(assignment.epoch());
+    }
+    for (const auto& [id, result] : spool_) {
+      v1::RunningTask* task = hello.mutable_hello()->add_running();
+      task->set_task_id(id);
+      task->set_epoch(result.epoch());
     }
   }
   std::thread ticker;
@@ -110,6 +120,7 @@ void ScriptedWorker::Tick(Stream& stream) {
     std::vector<v1::Assignment> ready;
     if (!hold) {
       for (auto& [id, assignment] : running_) {
+        if (hold_confirmations && assignment.evaluate().stage() == "confirm") continue;
         if (!hold_evaluations || assignment.has_intake()) ready.push_back(assignment);
       }
     }
@@ -188,7 +199,7 @@ v1::TaskResult ScriptedWorker::Compute(const v1::Assignment& assignment) {
     v1::Baseline* eager = intake->add_baselines();
     eager->set_name("eager");
     eager->set_median_ms(1.0);
-    eager->set_emulated(true);
+    eager->set_emulated(emulated_);
     eager->set_harness_rev(harness_rev);
     return result;
   }
@@ -196,7 +207,10 @@ v1::TaskResult ScriptedWorker::Compute(const v1::Assignment& assignment) {
   const size_t at = text.find("ms=");
   evaluation->mutable_timing()->set_median_ms(at == std::string::npos ? 0 : std::atof(text.c_str() + at + 3));
   evaluation->mutable_timing()->set_spread(0.01);
-  evaluation->mutable_timing()->set_emulated(true);
+  evaluation->mutable_timing()->set_emulated(emulated_);
+  if (const size_t share = text.find("roofline="); share != std::string::npos) {
+    evaluation->mutable_roofline()->set_share(std::atof(text.c_str() + share + 9));
+  }
   evaluation->set_outcome(v1::OUTCOME_OK);
   evaluation->set_gpu_seconds(0.5);
   evaluation->set_harness_rev(harness_rev);
@@ -215,7 +229,31 @@ v1::TaskResult ScriptedWorker::Compute(const v1::Assignment& assignment) {
     evaluation->set_message("candidate.cu(1): error: expected a ;");
     evaluation->mutable_timing()->set_median_ms(0);
   }
+  if (assignment.evaluate().stage() == "confirm") Confirm(assignment.evaluate(), evaluation);
   return result;
+}
+
+// As a worker does: a ratio to the reference (1 ms) with its interval on a GPU, or where there is an incumbent.
+void ScriptedWorker::Confirm(const v1::EvaluateTask& task, v1::Evaluation* evaluation) const {
+  evaluation->mutable_timing()->set_stage("confirm");
+  if (confirmation_fails && evaluation->outcome() == v1::OUTCOME_OK) {
+    evaluation->set_outcome(v1::OUTCOME_WRONG_OUTPUT);
+    evaluation->set_message("output[7] is 3, expected 4");
+  }
+  if (evaluation->outcome() != v1::OUTCOME_OK) return;
+  const double median_ms = evaluation->timing().median_ms() * confirmation_scale;
+  evaluation->mutable_timing()->set_median_ms(median_ms);
+  if (!confirmation_ratio || (emulated_ && task.incumbent_sha256().empty())) return;
+  v1::Confirmation* confirmation = evaluation->mutable_confirmation();
+  confirmation->set_ratio_to_reference(1 / median_ms);
+  confirmation->set_reference_low(0.99 / median_ms);
+  confirmation->set_reference_high(1.01 / median_ms);
+  confirmation->set_candidate_ms(median_ms);
+  confirmation->set_reference_ms(1);
+  confirmation->set_rounds(3);
+  if (task.incumbent_sha256().empty()) return;
+  confirmation->set_ratio_to_incumbent(task.incumbent_ms() / median_ms);
+  confirmation->set_incumbent_ms(task.incumbent_ms());
 }
 
 void ScriptedWorker::SendRaw(const v1::TaskResult& result) {
@@ -233,6 +271,12 @@ std::vector<v1::Assignment> ScriptedWorker::assignments() const {
 std::vector<v1::ResultAck> ScriptedWorker::acks() const {
   std::lock_guard lock(mutex_);
   return acks_;
+}
+std::vector<v1::TaskResult> ScriptedWorker::spool() const {
+  std::lock_guard lock(mutex_);
+  std::vector<v1::TaskResult> results;
+  for (const auto& [id, result] : spool_) results.push_back(result);
+  return results;
 }
 std::vector<queue::TaskKey> ScriptedWorker::cancelled() const {
   std::lock_guard lock(mutex_);

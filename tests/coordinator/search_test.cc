@@ -57,11 +57,12 @@ TEST_CASE("a search runs to its end, and everything is recorded once", "[pg][sea
   CHECK(best.evaluation().outcome() == v1::OUTCOME_OK);
   CHECK(!best.idea().title().empty());
 
-  // The bank keeps the champion and each round's best, flagged as emulated.
+  // The bank keeps what was confirmed, flagged as emulated.
   const auto kernels = cluster.Kernels({}).value();
-  REQUIRE(kernels.kernels_size() == 2);
+  REQUIRE(kernels.kernels_size() == 3);
   CHECK(kernels.kernels(0).emulated());
-  CHECK(kernels.kernels(0).candidate_id() == search.best_candidate_id());
+  // Two ideas had kernels that take the same time; either may stand first.
+  CHECK(kernels.kernels(0).median_ms() == search.best_ms());
   CHECK(kernels.kernels(0).operator_family() == "softmax");
 
   // What the models were told: the second round knows the first one's ideas, outcomes and best kernel.

@@ -36,6 +36,7 @@ object with any of
     repeat_bytes    send so many bytes of answer text
     gzip            send the answer compressed, asked for or not
     close           close the connection without any answer
+    vectors         POST /SCENARIO/v1/embeddings: the vector of each text, by the text
 
 GET /_requests gives what was received: [{"scenario", "path", "headers", "body", "closed_early"}].
 """
@@ -43,38 +44,24 @@ GET /_requests gives what was received: [{"scenario", "path", "headers", "body",
 import argparse
 import gzip
 import json
-import os
 import re
-import socket
-import sys
-import threading
-import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from fake_serving import RecordingHandler, Scenarios, serve
 
 CATEGORIES = ["parallelism_occupancy", "memory_access", "compute", "async_latency", "control_flow", "precision"]
 
 
-class State:
+class State(Scenarios):
     def __init__(self, arguments):
-        self.lock = threading.Lock()
-        self.requests = []
-        self.counts = {}
+        super().__init__(arguments.script)
         self.given = {}
         self.ideas_made = 0
         self.key = arguments.key
-        self.scenarios = json.load(open(arguments.script)) if arguments.script else {}
         self.ideas = json.load(open(arguments.ideas)) if arguments.ideas else None
         self.candidates = {}
         for entry in arguments.candidate:
             name, _, path = entry.partition("=")
             self.candidates.setdefault(name, []).append(open(path, encoding="utf-8").read())
-
-    def action(self, scenario):
-        with self.lock:
-            number = self.counts.get(scenario, 0)
-            self.counts[scenario] = number + 1
-        actions = self.scenarios.get(scenario) or [{}]
-        return actions[min(number, len(actions) - 1)]
 
     def ideas_reply(self, prompt):
         wanted = re.search(r"Propose exactly (\d+)", prompt)
@@ -115,67 +102,20 @@ class State:
         return reply
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    state = None
-
-    def log_message(self, *_):
-        pass
-
-    def do_GET(self):
-        if self.path == "/_requests":
-            with self.state.lock:
-                body = json.dumps(self.state.requests).encode()
-            self.answer(200, {"Content-Type": "application/json"}, body)
-        else:
-            self.answer(404, {}, b"{}")
-
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+class Handler(RecordingHandler):
+    def scenario(self):
         parts = self.path.strip("/").split("/")
-        scenario = parts[0] if len(parts) > 3 else ""
-        record = {"scenario": scenario, "path": self.path, "closed_early": False,
-                  "headers": {name.lower(): value for name, value in self.headers.items()}, "body": json.loads(body)}
-        with self.state.lock:
-            self.state.requests.append(record)
+        return parts[0] if len(parts) > (2 if parts[-1] == "embeddings" else 3) else ""
+
+    def respond(self, record):
+        if self.command == "GET":
+            return self.answer(404, {}, b"{}")
         if self.state.key and self.headers.get("Authorization") != "Bearer " + self.state.key:
             shown = (self.headers.get("Authorization") or "nothing").replace("Bearer ", "")
             error = {"error": {"message": "Incorrect API key provided: " + shown, "type": "invalid_request_error",
                                "code": "invalid_api_key"}}
-            self.answer(401, {"Content-Type": "application/json"}, json.dumps(error).encode())
-            return
-        try:
-            self.act(self.state.action(scenario), record)
-        except (BrokenPipeError, ConnectionResetError):
-            record["closed_early"] = True
-            self.close_connection = True
-
-    def answer(self, status, headers, body):
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        if "Content-Length" not in headers:
-            self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def wait(self, seconds):
-        """Sleeps, and notices when the client hangs up meanwhile."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            time.sleep(min(0.02, max(0.0, end - time.monotonic())))
-            try:
-                if self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b"":
-                    raise ConnectionResetError()
-            except BlockingIOError:
-                pass
-
-    def cut(self):
-        self.close_connection = True
-        try:
-            self.connection.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
+            return self.answer(401, {"Content-Type": "application/json"}, json.dumps(error).encode())
+        return self.act(self.state.action(record["scenario"]), record)
 
     def act(self, action, record):
         self.wait(action.get("delay_s", 0))
@@ -192,6 +132,12 @@ class Handler(BaseHTTPRequestHandler):
             if "content_length" in action:
                 self.cut()
             return
+        if record["path"].endswith("/embeddings"):
+            vectors = action.get("vectors", {})
+            data = [{"object": "embedding", "index": index, "embedding": vectors.get(text, [1, len(text)])}
+                    for index, text in enumerate(record["body"]["input"])]
+            return self.answer(200, {"Content-Type": "application/json"},
+                               json.dumps({"data": data[::-1], "model": record["body"]["model"]}).encode())
         prompt = "\n".join(str(message.get("content", "")) for message in record["body"].get("messages", []))
         text = self.state.text(action, prompt)
         usage = action.get("usage", {"prompt_tokens": len(prompt) // 4, "completion_tokens": len(text) // 4,
@@ -281,15 +227,6 @@ class Handler(BaseHTTPRequestHandler):
             self.cut()
 
 
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 256
-
-    def handle_error(self, request, client_address):
-        if not isinstance(sys.exc_info()[1], OSError):
-            super().handle_error(request, client_address)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port-file", required=True)
@@ -300,11 +237,7 @@ def main():
     parser.add_argument("--key")
     arguments = parser.parse_args()
     Handler.state = State(arguments)
-    server = Server(("127.0.0.1", arguments.port), Handler)
-    with open(arguments.port_file + ".part", "w") as file:
-        file.write(f"{server.server_address[1]}\n")
-    os.rename(arguments.port_file + ".part", arguments.port_file)
-    server.serve_forever()
+    serve(Handler, arguments.port_file, arguments.port)
 
 
 if __name__ == "__main__":

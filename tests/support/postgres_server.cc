@@ -36,8 +36,13 @@ absl::StatusOr<std::string> FindBinaries() {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PostgresServer>> PostgresServer::Start() {
+  return Start(
+      {"fsync=off", "logging_collector=on", "max_connections=200", "shared_buffers=32MB", "deadlock_timeout=200ms"});
+}
+
+absl::StatusOr<std::unique_ptr<PostgresServer>> PostgresServer::Start(std::vector<std::string> settings) {
   WARPSMITH_ASSIGN_OR_RETURN(TemporaryDirectory folder, TemporaryDirectory::Create("warpsmith-pg-"));
-  std::unique_ptr<PostgresServer> server(new PostgresServer(std::move(folder)));
+  std::unique_ptr<PostgresServer> server(new PostgresServer(std::move(folder), std::move(settings)));
   WARPSMITH_ASSIGN_OR_RETURN(server->binaries_, FindBinaries());
   const std::string data = server->folder_.path() / "data";
   if (geteuid() == 0) {
@@ -78,8 +83,7 @@ absl::Status PostgresServer::Launch() {
   ChildOptions options;
   // The collector takes the log: nobody reads the pipe.
   options.arguments = {binaries_ + "/postgres", "-D", folder + "/data", "-k", folder, "-h", ""};
-  for (const char* setting :
-       {"fsync=off", "logging_collector=on", "max_connections=200", "shared_buffers=32MB", "deadlock_timeout=200ms"}) {
+  for (const std::string& setting : settings_) {
     options.arguments.insert(options.arguments.end(), {"-c", setting});
   }
   options.working_directory = "/";

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/child_process.h"
 #include "common/file.h"
@@ -16,6 +17,8 @@ namespace warpsmith::testing {
 class PostgresServer {
  public:
   static absl::StatusOr<std::unique_ptr<PostgresServer>> Start();
+  // With these settings ("fsync=on") in place of those that make tests quick.
+  static absl::StatusOr<std::unique_ptr<PostgresServer>> Start(std::vector<std::string> settings);
   ~PostgresServer();
 
   // The one of this test program, started at first use; aborts where it cannot start.
@@ -24,6 +27,7 @@ class PostgresServer {
   // A fresh empty database; returns its conninfo.
   std::string CreateDatabase();
   std::string Conninfo(const std::string& database) const;
+  pid_t pid() const { return server_->pid(); }
 
   // As kill -9 would leave it (immediate shutdown): every connection breaks.
   void Crash();
@@ -36,9 +40,11 @@ class PostgresServer {
   std::string Query(const std::string& conninfo, const std::string& sql);
 
  private:
-  explicit PostgresServer(TemporaryDirectory folder) : folder_(std::move(folder)) {}
+  PostgresServer(TemporaryDirectory folder, std::vector<std::string> settings)
+      : settings_(std::move(settings)), folder_(std::move(folder)) {}
   absl::Status Launch();
 
+  const std::vector<std::string> settings_;
   TemporaryDirectory folder_;
   std::string binaries_;
   std::optional<uid_t> uid_;

@@ -10,6 +10,11 @@ SELECT close_reservation(id, true) FROM reservation WHERE task_id = $1 AND state
 -- name: budget_abandon_all
 SELECT close_reservation(id, true) FROM reservation WHERE state = 'open' ORDER BY id
 
+-- Set aside for this very call by a commit of which nobody heard: it was never made.
+-- name: budget_release_unused
+SELECT close_reservation(id, false) FROM reservation
+WHERE idempotency_key = $1 AND task_id = $2 AND epoch = $3 AND state = 'open' ORDER BY id
+
 -- name: budget_mark_spent
 INSERT INTO budget (scope, id, spent) VALUES ('search', $1, true)
 ON CONFLICT (scope, id) DO UPDATE SET spent = true WHERE NOT budget.spent RETURNING id

@@ -51,40 +51,11 @@ UPDATE candidate d SET duplicate_of = c.id, reused = true, state = 'done', sourc
   ratio_to_eager = c.ratio_to_eager, cubin_sha256 = c.cubin_sha256, finished_at = now()
 FROM candidate c WHERE c.id = $2 AND d.id = $1 RETURNING d.id
 
--- Those that wait for a candidate that did not compile, though their names differ from its.
--- name: candidate_release_renamed
-WITH released AS (
-  UPDATE candidate d SET duplicate_of = NULL, state = 'queued'
-  FROM candidate c WHERE c.id = $1 AND d.duplicate_of = c.id AND d.search_id = c.search_id AND d.state = 'evaluating'
-    AND d.normalized_sha256 <> c.normalized_sha256
-  RETURNING d.id, d.seq, d.round, d.normalized_sha256, d.renamed_sha256)
-SELECT * FROM released ORDER BY seq
-
--- Sets the cubin once, and which earlier candidate on the same problem and kind of device had it first.
--- name: candidate_set_cubin
-UPDATE candidate d SET cubin_sha256 = $2, twin_of = (
-  SELECT c.id FROM candidate c JOIN search cs ON cs.id = c.search_id JOIN search ds ON ds.id = d.search_id
-  WHERE c.cubin_sha256 = $2 AND c.id <> d.id AND c.twin_of IS NULL AND c.duplicate_of IS NULL
-    AND cs.problem_id = ds.problem_id AND cs.device_class = ds.device_class
-  ORDER BY c.search_id <> d.search_id, c.seq LIMIT 1)
-WHERE d.id = $1 AND d.cubin_sha256 IS NULL
-
 -- name: candidate_set_duplicate
 UPDATE candidate SET duplicate_of = $2, state = 'evaluating' WHERE id = $1
 
 -- name: candidate_set_evaluating
 UPDATE candidate SET state = 'evaluating' WHERE id = $1 AND state = 'queued'
-
--- name: evaluation_insert
-INSERT INTO evaluation (task_id, epoch, search_id, candidate_id, stage, outcome, reason, median_ms, spread, ratio_to_eager,
-  device_name, emulated, worker_id, gpu_seconds, seconds, body, harness_rev, judge_rev)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
-ON CONFLICT (task_id) DO NOTHING RETURNING id
-
--- name: candidate_set_result
-UPDATE candidate SET state = 'done', evaluation_id = $2, outcome = $3, reason = $4, message = $5, median_ms = $6,
-  spread = $7, log_ratio = $8, ratio_to_eager = $9, finished_at = now()
-WHERE id = $1
 
 -- The machine's fault: the candidate keeps an earlier evaluation, if it has one.
 -- name: candidate_set_given_up
@@ -126,31 +97,6 @@ FROM candidate WHERE search_id = $1
 SELECT count(*) AS count FROM candidate c JOIN search s ON s.id = c.search_id LEFT JOIN candidate p ON p.id = c.parent_id
 WHERE c.search_id = $1 AND c.outcome = 14
   AND c.median_ms < CASE WHEN p.median_ms > 0 THEN p.median_ms ELSE s.eager_ms END
-
--- name: kernel_insert
-INSERT INTO kernel (id, candidate_id, search_id, problem_id, problem_name, operator_family, device_class, emulated,
-  median_ms, ratio_to_eager, log_ratio, precision_class, idea_title, source_sha256, champion)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT (candidate_id) DO NOTHING
-
--- name: kernel_seeds
-SELECT candidate_id FROM kernel
-WHERE operator_family = $1 AND device_class = $2 AND emulated = $3 AND search_id <> $4 AND champion
-ORDER BY log_ratio DESC, id LIMIT 5
-
--- The best kernel of each of other problems, of the same family and kind of device.
--- name: kernel_patterns
-SELECT * FROM (
-  SELECT DISTINCT ON (k.problem_id) k.id, k.problem_name, k.ratio_to_eager, k.log_ratio, k.idea_title, k.source_sha256,
-    coalesce(i.category, '') AS category
-  FROM kernel k JOIN candidate c ON c.id = k.candidate_id LEFT JOIN idea i ON i.id = c.idea_id
-  WHERE k.operator_family = $1 AND k.device_class = $2 AND k.emulated = $3 AND k.problem_id <> $4
-  ORDER BY k.problem_id, k.log_ratio DESC, k.id) best
-ORDER BY log_ratio DESC, id LIMIT $5
-
--- name: kernel_list
-SELECT k.*, (extract(epoch FROM k.admitted_at) * 1000000)::bigint AS admitted_us FROM kernel k
-WHERE ($1 = '' OR operator_family = $1) AND ($2 = '' OR device_class = $2) AND emulated = $3
-ORDER BY operator_family, log_ratio DESC, id LIMIT $4
 
 -- name: task_held
 SELECT id, epoch FROM task WHERE state = 'running' AND owner_worker = $1 AND owner_boot = $2

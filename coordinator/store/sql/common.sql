@@ -1,8 +1,10 @@
 -- name: check_term
 SELECT check_term($1)
 
+-- One that is there already is used again: its age starts anew, so that it is not collected before it is referred to.
 -- name: blob_put
-INSERT INTO blob (sha256, size, data) VALUES ($1, $2, $3) ON CONFLICT (sha256) DO NOTHING
+INSERT INTO blob (sha256, size, data) VALUES ($1, $2, $3)
+ON CONFLICT (sha256) DO UPDATE SET used_at = now() WHERE blob.used_at < now() - interval '1 hour'
 
 -- name: blob_get
 SELECT data FROM blob WHERE sha256 = $1
@@ -25,15 +27,13 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, false, true, now())
 ON CONFLICT (worker_id) DO UPDATE SET boot_id = excluded.boot_id, version = excluded.version, device = excluded.device,
   device_class = excluded.device_class, emulated = excluded.emulated, slots = excluded.slots, draining = false,
   connected = true, last_seen = now()
-
--- name: worker_seen
-UPDATE worker SET last_seen = now(), draining = $3, connected = $4 WHERE worker_id = $1 AND boot_id = $2
+RETURNING draining_wanted
 
 -- name: worker_disconnect_all
 UPDATE worker SET connected = false WHERE connected
 
 -- name: worker_list
-SELECT w.worker_id, w.boot_id, w.device, w.draining, w.connected,
+SELECT w.worker_id, w.boot_id, w.device, w.draining OR w.draining_wanted AS draining, w.connected,
   extract(epoch FROM now() - w.last_seen)::double precision AS seen_seconds,
   (SELECT count(*) FROM task t WHERE t.state = 'running' AND t.owner_worker = w.worker_id) AS running
 FROM worker w ORDER BY w.connected DESC, w.last_seen DESC LIMIT 200

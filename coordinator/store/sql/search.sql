@@ -35,7 +35,7 @@ SELECT id FROM search WHERE state IN ('intake', 'running') ORDER BY submitted_at
 SELECT id FROM search WHERE state = 'running' ORDER BY submitted_at, id
 
 -- name: search_list
-SELECT id FROM search WHERE $1 = '' OR state = $1 ORDER BY submitted_at DESC, id LIMIT $2
+SELECT id FROM search WHERE ($1 = '' OR state = $1) AND (NOT system OR $3) ORDER BY submitted_at DESC, id LIMIT $2
 
 -- name: search_start
 UPDATE search SET state = 'running', signature = $2, operator_family = $3, device = $4, device_class = $5, emulated = $6,

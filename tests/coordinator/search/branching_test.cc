@@ -3,36 +3,10 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "tests/coordinator/search/snapshot_makers.h"
+
 namespace warpsmith::search {
 namespace {
-
-constexpr int64_t kSecond = 1000000;
-
-CandidateView Correct(const std::string& id, const std::string& idea, int round, double log_ratio,
-                      const std::string& parent = "") {
-  CandidateView c;
-  c.id = id;
-  c.idea_id = idea;
-  c.parent_id = parent;
-  c.round = round;
-  c.state = CandidateState::kDone;
-  c.outcome = v1::OUTCOME_OK;
-  c.log_ratio = log_ratio;
-  return c;
-}
-
-IdeaView MakeIdea(const std::string& id, int round, const std::string& parent = "", int requested = 0) {
-  IdeaView idea;
-  idea.id = id;
-  idea.parent_id = parent;
-  idea.round = round;
-  idea.requested = requested;
-  return idea;
-}
-
-TaskView Proposed(const std::string& parent, int round, int count, TaskState state) {
-  return {TaskKind::kPropose, parent, parent, round, count, state};
-}
 
 Snapshot Fresh(int parents = 2, int ideas = 2, int implementations = 2) {
   Snapshot s;
@@ -45,14 +19,6 @@ Snapshot Fresh(int parents = 2, int ideas = 2, int implementations = 2) {
 
 std::vector<Action> Next(const Snapshot& s, int64_t now = 0, const Capacity& capacity = {}, uint64_t seed = 1) {
   return Branching().Next(s, 1, seed, now, capacity);
-}
-
-std::vector<std::string> Parents(const std::vector<Action>& actions) {
-  std::vector<std::string> parents;
-  for (const Action& action : actions) {
-    if (const auto* propose = std::get_if<Propose>(&action)) parents.push_back(propose->parent_id);
-  }
-  return parents;
 }
 
 }  // namespace
@@ -126,6 +92,13 @@ TEST_CASE("a round closes when its share is settled, at its deadline, and never 
   CHECK(Next(s) == std::vector<Action>{CloseRound{1}});  // 18
   s.values.rounds = 1;                                   // nothing could take up the stragglers of the last round
   CHECK(Next(s).empty());
+  Snapshot rest = s;  // nor of those before
+  rest.values.rounds = 2;
+  rest.round = 2;
+  rest.tasks.push_back(Proposed("c", 2, 1, TaskState::kDone));
+  CHECK(Next(rest).empty());
+  rest.tasks[5].state = TaskState::kDone;
+  CHECK(Next(rest) == std::vector<Action>{CloseRound{2}});
   CHECK(Next(s, 1800 * kSecond) == std::vector<Action>{CloseRound{1}});
 
   Snapshot away = Fresh();

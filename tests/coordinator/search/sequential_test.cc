@@ -46,8 +46,8 @@ TEST_CASE("one line of work: an idea, an implementation, repairs, the next turn 
   CHECK(Next(s) == std::vector<Action>{Propose{"c2", 1, 1}});
 
   SECTION("a round has as many calls as one of branching") {
-    for (int i = 0; i < 2; ++i) s.tasks.push_back({TaskKind::kPropose, "c2", "c2", 1, 1, TaskState::kDone});
-    CHECK(Next(s) == std::vector<Action>{Propose{"c2", 1, 1}});
+    for (int i = 0; i < 3; ++i) s.tasks.push_back({TaskKind::kPropose, "c2", "c2", 1, 1, TaskState::kDone});
+    CHECK(Next(s) == std::vector<Action>{Propose{"c2", 1, 1}});  // five of seven: the repair does not count
     s.tasks.push_back({TaskKind::kImplement, "x", "", 1, 1, TaskState::kDone});
     CHECK(Next(s) == std::vector<Action>{CloseRound{1}});
     s.round = 2;

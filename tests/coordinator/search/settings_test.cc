@@ -32,10 +32,39 @@ TEST_CASE("presets and defaults", "[unit]") {
   CHECK(ResolveSettings(settings)->parents == 4);
 }
 
+TEST_CASE("islands, migration and the roofline", "[unit]") {
+  v1::SearchSettings settings;
+  CHECK(ResolveSettings(settings)->islands == 3);
+  CHECK(ResolveSettings(settings)->migration_rounds == 2);
+  CHECK(ResolveSettings(settings)->stop_at_roofline_share == 0.95);
+  settings.set_parents(1);
+  CHECK(ResolveSettings(settings)->islands == 2);
+  settings.set_parents(64);
+  CHECK(ResolveSettings(settings)->islands == 8);
+  settings.set_islands(1);
+  settings.set_migration_rounds(-1);
+  settings.set_stop_at_roofline_share(0);
+  CHECK(ResolveSettings(settings)->islands == 1);
+  CHECK(ResolveSettings(settings)->migration_rounds == 0);
+  CHECK(ResolveSettings(settings)->stop_at_roofline_share == 0);
+  for (const std::string& name : StrategyNames()) {
+    settings.set_strategy(name);
+    CHECK(ResolveSettings(settings)->strategy == name);
+  }
+}
+
+TEST_CASE("a round costs the same with every strategy", "[unit]") {
+  SearchValues values;
+  CHECK(CallsARound(values) == 30);
+  values.parents = values.ideas = values.implementations = 64;
+  CHECK(CallsARound(values) == 64 * 4097);
+}
+
 TEST_CASE("a wrong setting is named", "[unit]") {
   v1::SearchSettings settings;
   std::string field;
   SECTION("strategy") { settings.set_strategy(field = "greedy"); }
+  SECTION("those there are") { settings.set_strategy("greedy"), field = "branching, sequential, best_of_n, evolve"; }
   SECTION("preset") { settings.set_preset(field = "huge"); }
   SECTION("rounds") { settings.set_rounds(-1), field = "settings.rounds"; }
   SECTION("parents") { settings.set_parents(65), field = "settings.parents"; }
@@ -43,6 +72,13 @@ TEST_CASE("a wrong setting is named", "[unit]") {
   SECTION("max_usd") { settings.set_max_usd(-1), field = "settings.max_usd"; }
   SECTION("max_gpu_hours") { settings.set_max_gpu_hours(std::numeric_limits<double>::quiet_NaN()), field = "max_gpu"; }
   SECTION("deadline") { settings.set_round_deadline_seconds(-5), field = "round_deadline_seconds"; }
+  SECTION("islands") { settings.set_islands(65), field = "settings.islands"; }
+  SECTION("migration") { settings.set_migration_rounds(-2), field = "settings.migration_rounds"; }
+  SECTION("roofline") { settings.set_stop_at_roofline_share(1.01), field = "settings.stop_at_roofline_share"; }
+  SECTION("no roofline") {
+    settings.set_stop_at_roofline_share(std::numeric_limits<double>::quiet_NaN());
+    field = "settings.stop_at_roofline_share";
+  }
   SECTION("share") { settings.set_round_close_share(1.5), field = "round_close_share"; }
   SECTION("model_choice") { settings.set_model_choice("oracle"), field = "model_choice"; }
   SECTION("a split without its choice") { (*settings.mutable_model_split())["m"] = 1, field = "model_split"; }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "coordinator/search/decision.h"
+#include "coordinator/search/snapshot_index.h"
 
 namespace warpsmith::search {
 namespace {
@@ -39,11 +40,42 @@ void Simulation::Check(bool good, const std::string& what) {
   if (!good) problems_.push_back(fmt::format("decision {}: {}", decisions_, what));
 }
 
-void Simulation::AddTask(TaskView task, std::vector<int> indexes) {
+void Simulation::AddTask(TaskView task, std::vector<int> indexes, int island) {
   snapshot_.tasks.push_back(std::move(task));
   const double deadline = snapshot_.values.round_deadline_seconds;
   const double seconds = Draw() < world_.late_share ? deadline * (1 + 2 * Draw()) : deadline * 0.1 * Draw();
-  pending_.push_back({snapshot_.tasks.size() - 1, now_us_ + static_cast<int64_t>(seconds * 1e6), std::move(indexes)});
+  pending_.push_back(
+      {snapshot_.tasks.size() - 1, now_us_ + static_cast<int64_t>(seconds * 1e6), std::move(indexes), island});
+}
+
+// Nothing of an island but its members is its parent, unless it comes from another one, of which it is the best.
+bool Simulation::IsBestOfAnotherIsland(const CandidateView& parent, int island) const {
+  for (const auto& [other, members] : members_) {
+    if (other == island || members.count(parent.id) == 0) continue;
+    bool best = true;
+    for (const CandidateView& c : snapshot_.candidates) {
+      best &= members.count(c.id) == 0 || !IsCorrect(c) || !ClearlyFaster(c, parent);
+    }
+    if (best) return true;
+  }
+  return false;
+}
+
+void Simulation::CheckParent(const Propose& propose) {
+  const CandidateView* parent = Find(snapshot_.candidates, propose.parent_id);
+  const std::string strategy = strategy_.name();
+  Check((propose.island > 0) == (strategy == "evolve"), "an island where there are none, or none where there are");
+  if (strategy == "best_of_n") Check(propose.parent_id.empty() && propose.count == 1, "an attempt that is not one");
+  if (strategy == "branching" && parent != nullptr) {
+    const std::string lineage = SnapshotIndex(snapshot_).Lineage(*parent);
+    Check(++lineages_[propose.round][lineage] <= 2, "more than two parents of a lineage");
+  }
+  if (strategy == "evolve" && !propose.parent_id.empty()) {
+    const IdeaView* idea = parent == nullptr ? nullptr : Find(snapshot_.ideas, parent->idea_id);
+    Check(idea == nullptr || idea->operator_injected || members_[propose.island].count(parent->id) != 0 ||
+              IsBestOfAnotherIsland(*parent, propose.island),
+          "a parent that is not the island's");
+  }
 }
 
 void Simulation::Apply(const Action& action) {
@@ -55,9 +87,11 @@ void Simulation::Apply(const Action& action) {
     if (const auto* parent = Find(snapshot_.candidates, propose->parent_id)) {
       Check(parent->state == CandidateState::kDone && parent->outcome == v1::OUTCOME_OK, "a wrong parent");
     }
+    CheckParent(*propose);
     ideas_asked_[propose->round] += propose->count;
     AddTask(
-        {TaskKind::kPropose, propose->parent_id, propose->parent_id, propose->round, propose->count, TaskState::kOpen});
+        {TaskKind::kPropose, propose->parent_id, propose->parent_id, propose->round, propose->count, TaskState::kOpen},
+        {}, propose->island);
   } else if (const auto* implement = std::get_if<Implement>(&action)) {
     IdeaView* idea = Find(snapshot_.ideas, implement->idea_id);
     Check(idea != nullptr, "an unknown idea");
@@ -109,6 +143,7 @@ void Simulation::CompleteIdea(const TaskView& task, const std::vector<int>& inde
     candidate.round = idea->round;
     candidate.index = index;
     if (Draw() < world_.rejected_share) candidate.state = CandidateState::kRejected;
+    if (idea->island > 0) members_[idea->island].insert(candidate.id);
     snapshot_.candidates.push_back(candidate);
   }
 }
@@ -122,6 +157,8 @@ void Simulation::CompleteEvaluation(const TaskView& task) {
   const CandidateView* parent = Find(snapshot_.candidates, candidate->parent_id);
   const double before = parent == nullptr ? -0.5 : parent->log_ratio;
   candidate->log_ratio = correct ? before + std::normal_distribution<double>(0.05, 0.3)(random_) : 0;
+  candidate->log_ratio = std::min(candidate->log_ratio, world_.roofline_log_ratio);
+  candidate->roofline_share = correct ? std::exp(candidate->log_ratio - world_.roofline_log_ratio) : 0;
   candidate->median_ms = correct ? std::exp(-candidate->log_ratio) : 0;
   candidate->spread = Draw() * 0.1;
 }
@@ -148,6 +185,8 @@ void Simulation::Complete(const Pending& pending) {
         idea.id = NewId("idea");
         idea.parent_id = task.parent_id;
         idea.round = task.round;
+        idea.island = pending.island;
+        if (idea.island > 0 && !idea.parent_id.empty()) members_[idea.island].insert(idea.parent_id);
         snapshot_.ideas.push_back(idea);
       }
       break;
@@ -160,6 +199,9 @@ void Simulation::Complete(const Pending& pending) {
       repaired.repair_of = repaired.id;
       repaired.id = NewId("candidate");
       ++repaired.repair_attempt;
+      for (auto& [island, members] : members_) {
+        if (members.count(task.subject_id) != 0) members.insert(repaired.id);
+      }
       repaired.outcome = v1::OUTCOME_UNSPECIFIED;
       repaired.state = Draw() < world_.rejected_share ? CandidateState::kRejected : CandidateState::kQueued;
       snapshot_.candidates.push_back(repaired);
@@ -189,7 +231,7 @@ void Simulation::Inject() {
 
 bool Simulation::Step() {
   Capacity capacity;
-  if (Draw() < 0.2) capacity = {static_cast<int>(random_() % 4), static_cast<int>(random_() % 4)};
+  if (Draw() < world_.limited_share) capacity = {static_cast<int>(random_() % 4), static_cast<int>(random_() % 4)};
   const std::vector<Action> actions =
       strategy_.Next(snapshot_, static_cast<uint64_t>(decisions_), seed_, now_us_, capacity);
 
@@ -224,8 +266,10 @@ bool Simulation::Step() {
   const int round_before = snapshot_.round;
   for (const Action& action : actions) {
     if (!std::holds_alternative<CloseRound>(action) && !std::holds_alternative<Finish>(action)) {
-      // CloseRound and Finish name a round or end the search; sequential proposes again only for a later turn.
-      const bool again = std::holds_alternative<Propose>(action) && strategy_.name() == "sequential";
+      // CloseRound and Finish name a round or end the search; one line of work and independent attempts ask for an idea
+      // on the same parent many times.
+      const bool again = std::holds_alternative<Propose>(action) &&
+                         (strategy_.name() == "sequential" || strategy_.name() == "best_of_n");
       const std::string text = ActionsToJson({action});
       Check(again || issued_.insert(text).second, "an action twice: " + text);
     }
@@ -264,9 +308,21 @@ bool Simulation::Run() {
     Complete(pending);
   }
   const SearchValues& values = snapshot_.values;
-  const int limit = strategy_.name() == "branching" ? values.parents * values.ideas
-                                                    : values.parents * (1 + values.ideas * values.implementations);
+  const bool by_parents = strategy_.name() == "branching" || strategy_.name() == "evolve";
+  const int64_t limit = by_parents ? int64_t{values.parents} * values.ideas : CallsARound(values);
   for (const auto& [round, asked] : ideas_asked_) Check(asked <= limit, "too many ideas in a round");
+  // Implementations are at most as many as the calls for ideas leave of a round's.
+  std::map<int, int64_t> calls;
+  for (const TaskView& task : snapshot_.tasks) {
+    if (task.kind == TaskKind::kPropose) ++calls[task.round];
+    if (task.kind == TaskKind::kImplement) calls[task.round] += task.count;
+  }
+  const auto injected = static_cast<int64_t>(std::count_if(
+      snapshot_.ideas.begin(), snapshot_.ideas.end(), [](const IdeaView& idea) { return idea.operator_injected; }));
+  for (const auto& [round, made] : calls) {
+    Check(made <= std::max<int64_t>(2, CallsARound(values)) + injected * values.implementations,
+          "more calls in a round than every strategy has");
+  }
   return !finish_reason_.empty();
 }
 

@@ -25,6 +25,8 @@ struct World {
   double usd_a_call = 0.01;
   int64_t tokens_a_call = 1000;
   double gpu_seconds_an_evaluation = 5;
+  double limited_share = 0.2;       // decisions for which there is room for a few tasks only
+  double roofline_log_ratio = 1e9;  // no kernel is faster; none comes near it by default
 };
 
 class Simulation {
@@ -45,12 +47,15 @@ class Simulation {
     size_t task;
     int64_t due_us;
     std::vector<int> indexes;
+    int island;
   };
   double Draw() { return std::uniform_real_distribution<double>(0, 1)(random_); }
   std::string NewId(const char* kind);
   void Check(bool good, const std::string& what);
   void Apply(const Action& action);
-  void AddTask(TaskView task, std::vector<int> indexes = {});
+  void AddTask(TaskView task, std::vector<int> indexes = {}, int island = 0);
+  void CheckParent(const Propose& propose);
+  bool IsBestOfAnotherIsland(const CandidateView& parent, int island) const;
   void Complete(const Pending& pending);
   void CompleteIdea(const TaskView& task, const std::vector<int>& indexes);
   void CompleteEvaluation(const TaskView& task);
@@ -69,6 +74,8 @@ class Simulation {
   double usd_when_calling_ = 0;
   std::set<std::string> issued_;
   std::map<int, int> ideas_asked_;
+  std::map<int, std::map<std::string, int>> lineages_;  // by round: parents of each lineage
+  std::map<int, std::set<std::string>> members_;        // by island
   std::string finish_reason_;
   std::vector<std::string> problems_;
 };

@@ -126,6 +126,11 @@ TEST_CASE("fields of other providers and references to what is not there are err
   CHECK_THAT(said("provider: gemini, model: x, background: true"), Contains("models[1].background: no such field"));
   CHECK_THAT(said(openai + ", thinking_budget: 2000"), Contains("thinking_budget: no such field"));
   CHECK_THAT(said(openai + ", max_tokens_field: max_tokens"), Contains("no such field"));
+  CHECK_THAT(said(openai + ", key_header: api-key"), Contains("no such field"));
+  const std::string compatible = "provider: openai_compatible, base_url: \"https://x.example/v1\", model: x";
+  CHECK(said(compatible + ", key_header: api-key, embedding_model: small") == "ok");
+  CHECK_THAT(said(compatible + ", key_header: cookie"), Contains("models[1].key_header") && Contains("api-key"));
+  CHECK_THAT(said("provider: gemini, model: x, embedding_model: small"), Contains("no such field"));
   CHECK_THAT(said("provider: anthropic, model: x, thinking_budget: 500"), Contains("1024"));
   CHECK_THAT(said("provider: anthropic, model: x, thinking_budget: 9000, max_output_tokens: 8000"),
              Contains("8000 here"));
@@ -255,6 +260,23 @@ TEST_CASE("keys come from files and variables, and problems never show them", "[
   CHECK(key->Redact("got sk-abcdefghijklmnopqrstuvwxyz!") == "got [redacted]!");
   CHECK(key->Redact("got sk-abcde*****************wxyz!") == "got [redacted]*********************!");
   CHECK(key->Redact("nothing here") == "nothing here");
+}
+
+TEST_CASE("novelty by embeddings needs a model that makes them", "[unit]") {
+  const auto with = [](const std::string& head, const std::string& more) {
+    return ParseConfig(head + "models:\n  - {name: a, provider: openai, model: x" + more + "}\n", "g.yaml");
+  };
+  const auto config = with("novelty_by: a\nnovelty_threshold: 0.8\n", ", embedding_model: small");
+  REQUIRE(config.ok());
+  CHECK(config->novelty_by == "a");
+  CHECK(config->novelty_threshold == 0.8);
+  CHECK(config->models[0].embedding_model == "small");
+  CHECK_THAT(Message(with("novelty_by: a\n", "").status()),
+             StartsWith("g.yaml: novelty_by") && Contains("embedding_model") && Contains("none"));
+  CHECK_THAT(Message(with("novelty_by: b\n", ", embedding_model: small").status()), Contains("there are: a"));
+  CHECK_THAT(Message(with("novelty_threshold: 0.8\n", "").status()), Contains("novelty_by"));
+  CHECK_THAT(Message(with("novelty_by: a\nnovelty_threshold: 2\n", ", embedding_model: small").status()),
+             Contains("novelty_threshold"));
 }
 
 }  // namespace

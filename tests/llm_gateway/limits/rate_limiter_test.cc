@@ -11,6 +11,10 @@
 #include <thread>
 #include <vector>
 
+#include "llm_gateway/async/fibers.h"
+#include "llm_gateway/async/wait_point.h"
+#include "llm_gateway/http/curl_transport.h"
+
 using namespace warpsmith;
 using namespace warpsmith::gateway;
 using Catch::Contains;
@@ -288,4 +292,33 @@ TEST_CASE("many threads never pass the concurrency, and all get through", "[unit
   CHECK(most <= 7);
   CHECK(limiter.Demand().in_flight == 0);
   CHECK(limiter.Demand().waiting == 0);
+}
+
+namespace {
+
+class NoThreads final : public TaskRunner {
+ public:
+  void Run(std::function<void()> work) override { work(); }
+};
+
+}  // namespace
+
+TEST_CASE("on a fiber, who waits for its turn leaves the thread to others", "[unit]") {
+  CurlTransport transport;
+  NoThreads threads;
+  RateLimiter limiter({0, 0, 1}, RealClock());
+  Cancellation nobody;
+  RateLimiter::Admission first = limiter.Acquire(1, std::chrono::seconds(1), nobody);
+  REQUIRE(first.ticket);
+  WaitPoint done;
+  bool granted = false;
+  Fibers fibers(transport.loop(), threads);
+  fibers.Run([&] {
+    Cancellation own;
+    granted = limiter.Acquire(1, std::chrono::seconds(60), own).ticket.has_value();
+    done.Notify();
+  });
+  fibers.Run([&] { limiter.Report(*std::move(first.ticket), 1); });
+  done.Wait();
+  CHECK(granted);
 }

@@ -6,6 +6,7 @@ namespace warpsmith::gateway {
 namespace {
 
 using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
 
 void Add(TriedIdeas& tried, const std::string& title, const std::string& category, const std::string& outcome,
          double ratio, const std::string& parent = "") {
@@ -83,6 +84,31 @@ TEST_CASE("earlier turns: the last two whole, the others by outcome", "[unit]") 
   std::string text = DescribeEarlierTurns(turns);
   CHECK_THAT(text, Contains("Turn 1: timeout") && !Contains("source of turn 0") && Contains("source of turn 1") &&
                        Contains("source of turn 2") && Contains("first 1 turns are left out"));
+
+  // What has no source of its own, the idea behind a turn, a reply without code.
+  turns.Mutable(1)->clear_source();
+  turns.Mutable(2)->set_idea_title("Vector loads, repair 1");
+  turns.Mutable(0)->mutable_evaluation()->set_outcome(v1::OUTCOME_UNSPECIFIED);
+  turns.Mutable(0)->mutable_evaluation()->set_reason("no_code");
+  text = DescribeEarlierTurns(turns);
+  CHECK_THAT(text, Contains("Turn 1: no_code.") && !Contains("source of turn 1") &&
+                       Contains("Turn 3 (Vector loads, repair 1): timeout") && EndsWith("\n\n"));
+  CHECK(text.find("```") == text.rfind("```cuda"));
+}
+
+TEST_CASE("many earlier turns are folded, and every one is counted", "[unit]") {
+  google::protobuf::RepeatedPtrField<v1::EarlierTurn> turns;
+  for (int i = 0; i < 100; ++i) {
+    v1::Evaluation& evaluation = *turns.Add()->mutable_evaluation();
+    evaluation.set_outcome(i % 4 == 0 ? v1::OUTCOME_OK : v1::OUTCOME_TIMEOUT);
+    if (i % 4 == 0) evaluation.mutable_timing()->set_median_ms(100 - i);
+  }
+  turns.Mutable(1)->mutable_evaluation()->set_outcome(v1::OUTCOME_UNSPECIFIED);
+  turns.Mutable(1)->mutable_evaluation()->set_reason("truncated");
+  const std::string text = DescribeEarlierTurns(turns);
+  CHECK_THAT(text, Contains("Turns 1 to 40, by outcome: ok 10 (the fastest 64 ms), timeout 29, truncated 1.") &&
+                       !Contains("Turn 40:") && Contains("Turn 41: ok, 60 ms") && Contains("Turn 100: timeout"));
+  CHECK_THAT(DescribeEarlierTurns(turns, 100), Contains("Turn 1: ok, 100 ms") && !Contains("by outcome"));
 }
 
 TEST_CASE("what became of an answer", "[unit]") {

@@ -84,7 +84,7 @@ TEST_CASE("every variant tells the contract, the banned and the format of ideas"
     v1::ProposeIdeasRequest request;
     request.mutable_call()->set_prompt_variant(variant);
     request.set_count(2);
-    const std::string system = prompts.ProposeIdeas(request)->messages[0].text;
+    const std::string system = prompts.ProposeIdeas(request)->messages[0].text.str();
     for (const char* words : {"warpsmith-plan",
                               "\"scratch\"",
                               "\"memset\"",
@@ -123,9 +123,9 @@ TEST_CASE("every variant tells the contract, the banned and the format of ideas"
   }
   // Really another way of asking, and a shorter one.
   v1::ImplementIdeaRequest request;
-  const std::string whole = prompts.ImplementIdea(request, 0)->messages[0].text;
+  const std::string whole = prompts.ImplementIdea(request, 0)->messages[0].text.str();
   request.mutable_call()->set_prompt_variant("terse");
-  CHECK(prompts.ImplementIdea(request, 0)->messages[0].text.size() * 10 < whole.size() * 7);
+  CHECK(prompts.ImplementIdea(request, 0)->messages[0].text.str().size() * 10 < whole.size() * 7);
 }
 
 }  // namespace

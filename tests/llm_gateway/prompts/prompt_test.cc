@@ -48,7 +48,9 @@ TEST_CASE("what is wrong with a folder of prompts stops the start", "[unit]") {
   const std::filesystem::path repair = folder.path() / "mine" / "repair.txt";
   REQUIRE(WriteFileAtomically(repair, "version: repair-9\n{{failed}}").ok());
   CHECK_THAT(problem({"mine"}), Contains("repair.txt") && Contains("is missing"));
-  REQUIRE(WriteFileAtomically(repair, "version: mine-9\n{{failed}}{{idea}}{{failure}}{{notes}}{{attempt}}").ok());
+  REQUIRE(
+      WriteFileAtomically(repair, "version: mine-9\n{{failed}}{{idea}}{{failure}}{{earlier_turns}}{{notes}}{{attempt}}")
+          .ok());
   CHECK_THAT(problem({"mine"}), Contains("repair.txt:1") && Contains("repair-NUMBER"));
   std::filesystem::remove(repair);
   CHECK_THAT(problem({"mine"}), Contains("repair.txt"));
@@ -128,7 +130,7 @@ TEST_CASE("the ideas prompt carries what is known, in every variant", "[unit]") 
                               "`ln.weight`: float32 (256)", "nn.LayerNorm(256, eps=1e-3)", "as accurate as float32"}) {
       CHECK_THAT(prompt.messages[1].text, Contains(words));
     }
-    const std::string& text = prompt.messages[2].text;
+    const std::string& text = prompt.messages[2].text.str();
     for (const char* words :
          {"exactly 3", "1.25 ms", "1.5x", "Use float4 | memory_access | this | ok | +31 %", "memory_access 1",
           "compute 0", "prefer warp shuffles", "Row in registers", "a bank kernel"}) {
@@ -137,7 +139,8 @@ TEST_CASE("the ideas prompt carries what is known, in every variant", "[unit]") 
     CHECK_THAT(text, Contains("````cuda") && Contains("{{device}}"));  // the parent's text is data
     CHECK(prompt.schema == IdeaSchema());
     CHECK(prompt.schema_name == kIdeaSchemaName);
-    CHECK(prompt.sha256 == Sha256Hex(prompt.messages[0].text + '\0' + prompt.messages[1].text + '\0' + text));
+    CHECK(prompt.sha256 ==
+          Sha256Hex(prompt.messages[0].text.str() + '\0' + prompt.messages[1].text.str() + '\0' + text));
     CHECK(prompts.ProposeIdeas(request)->sha256 == prompt.sha256);
   }
 }
@@ -157,7 +160,7 @@ TEST_CASE("asked again: the same question, what was kept, what was too close, ho
     RenderedPrompt again = prompts.ProposeIdeasAgain(request, {kept}, {pair}).value();
     CHECK(again.messages[0].text == first.messages[0].text);
     CHECK(again.messages[1].text == first.messages[1].text);
-    CHECK(again.messages[2].text.rfind(first.messages[2].text, 0) == 0);
+    CHECK(again.messages[2].text.str().rfind(first.messages[2].text.str(), 0) == 0);
     CHECK_THAT(again.messages[2].text, Contains("- Warp a row") &&
                                            Contains("\"Wide loads\" is too close to \"Use float4\"") &&
                                            Contains("exactly 2"));
@@ -190,7 +193,7 @@ TEST_CASE("what is static is marked for caches and the same to the byte", "[unit
       CHECK_FALSE(prompt->messages[2].cacheable);
       CHECK(prompt->messages[1].text == ideas.messages[1].text);  // one problem, whatever is asked
       // The kinds of calls share the contract at the beginning.
-      CHECK(prompt->messages[0].text.substr(0, 3000) == ideas.messages[0].text.substr(0, 3000));
+      CHECK(prompt->messages[0].text.str().substr(0, 3000) == ideas.messages[0].text.str().substr(0, 3000));
     }
     // Another problem, parent, history, idea, index: the same first message.
     implement.mutable_context()->mutable_problem()->set_name("another");
@@ -225,7 +228,7 @@ TEST_CASE("the code prompt: the parent, one idea, which of how many", "[unit]") 
     CHECK(first.schema.is_null());
     CHECK(first.schema_name.empty());
     CHECK(first.sha256 != third.sha256);
-    const std::string& text = third.messages[2].text;
+    const std::string& text = third.messages[2].text.str();
     for (const char* words :
          {"the parent's file", "Implement only this", "Vector loads", "Step 1: use float4", "implementation 3 of 4",
           "Make yours differ", "source of a turn", "Turn 1: timeout", "prefer warp shuffles", "a bank kernel"}) {
@@ -234,7 +237,7 @@ TEST_CASE("the code prompt: the parent, one idea, which of how many", "[unit]") 
     CHECK(text.find("the parent's file") < text.find("Step 1: use float4"));
     // The prompts of one idea differ at their end only, so that caches share the rest.
     CHECK(text.substr(0, text.find("implementation 3")) ==
-          first.messages[2].text.substr(0, first.messages[2].text.find("implementation 1")));
+          first.messages[2].text.str().substr(0, first.messages[2].text.str().find("implementation 1")));
     request.mutable_idea()->set_category("compute");
     CHECK_THAT(prompts.ImplementIdea(request, 0)->messages[2].text, !Contains("a bank kernel"));
   }
@@ -253,6 +256,11 @@ TEST_CASE("the repair prompt says what went wrong", "[unit]") {
     v1::Evaluation& evaluation = *request.mutable_failed()->mutable_evaluation();
     evaluation.set_outcome(v1::OUTCOME_OUT_OF_BOUNDS);
     evaluation.set_message("the guard after `output` was written");
+    CHECK_THAT(prompts.Repair(request)->messages[2].text, !Contains("Turn 1"));
+    v1::EarlierTurn& turn = *request.add_earlier_turns();
+    turn.set_idea_title("Bigger tiles");
+    turn.mutable_evaluation()->set_outcome(v1::OUTCOME_TIMEOUT);
+    CHECK_THAT(prompts.Repair(request)->messages[2].text, Contains("Turn 1 (Bigger tiles): timeout"));
     CHECK_THAT(prompts.Repair(request)->messages[2].text, Contains("epair attempt 2") && Contains("the failed file") &&
                                                               Contains("Vector loads") &&
                                                               Contains("the guard after `output` was written"));

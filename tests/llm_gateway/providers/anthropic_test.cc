@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "tests/llm_gateway/providers/model_testing.h"
+#include "tests/llm_gateway/providers/scripted_answers.h"
 #include "tests/llm_gateway/support/fake_model_server.h"
 
 namespace warpsmith::gateway {
@@ -11,61 +12,53 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-const char kText[] = "The answer, with \xC3\xA9 in it, long enough for several events.";
 constexpr char kKey[] = "sk-ant-test-0123456789abcdefghijklmnop";
 
 Json Error(const char* type) { return {{"type", "error"}, {"error", {{"type", type}, {"message", type}}}}; }
 
 FakeProviderServer& Server() {
   static FakeProviderServer server([] {
-    const Json good = {{"text", kText}};
-    auto one = [&](const Json& more) {
-      Json action = good;
-      action.update(more);
-      return Json::array({action});
-    };
-    auto then_good = [&](const Json& first) { return Json::array({first, good}); };
     Json scenarios = {
-        {"good", one({{"thinking", "hm, hm"},
-                      {"usage",
-                       {{"input_tokens", 10},
-                        {"cache_read_input_tokens", 200},
-                        {"cache_creation_input_tokens", 70},
-                        {"cache_creation", {{"ephemeral_5m_input_tokens", 50}, {"ephemeral_1h_input_tokens", 20}}},
-                        {"output_tokens", 90},
-                        {"output_tokens_details", {{"thinking_tokens", 60}}}}}})},
+        {"good", GoodBut({{"thinking", "hm, hm"},
+                          {"usage",
+                           {{"input_tokens", 10},
+                            {"cache_read_input_tokens", 200},
+                            {"cache_creation_input_tokens", 70},
+                            {"cache_creation", {{"ephemeral_5m_input_tokens", 50}, {"ephemeral_1h_input_tokens", 20}}},
+                            {"output_tokens", 90},
+                            {"output_tokens_details", {{"thinking_tokens", 60}}}}}})},
         {"plain_usage",
-         one({{"usage", {{"input_tokens", 10}, {"cache_creation_input_tokens", 70}, {"output_tokens", 90}}}})},
-        {"whole", one({{"whole", true}, {"usage", {{"input_tokens", 3}, {"output_tokens", 4}}}})},
-        {"stop_sequence", one({{"finish", "stop_sequence"}})},
-        {"max_tokens", one({{"finish", "max_tokens"}})},
-        {"window", one({{"finish", "model_context_window_exceeded"}})},
-        {"refusal", one({{"finish", "refusal"}})},
-        {"pause", one({{"finish", "pause_turn"}})},
-        {"no_end", one({{"finish", nullptr}})},
-        {"cut", one({{"cut_after", 5}})},
-        {"cut_at_end", one({{"cut_after", 7}, {"linger_s", 0}})},
-        {"cut_once", then_good({{"text", kText}, {"cut_after", 5}})},
+         GoodBut({{"usage", {{"input_tokens", 10}, {"cache_creation_input_tokens", 70}, {"output_tokens", 90}}}})},
+        {"whole", GoodBut({{"whole", true}, {"usage", {{"input_tokens", 3}, {"output_tokens", 4}}}})},
+        {"stop_sequence", GoodBut({{"finish", "stop_sequence"}})},
+        {"max_tokens", GoodBut({{"finish", "max_tokens"}})},
+        {"window", GoodBut({{"finish", "model_context_window_exceeded"}})},
+        {"refusal", GoodBut({{"finish", "refusal"}})},
+        {"pause", GoodBut({{"finish", "pause_turn"}})},
+        {"no_end", GoodBut({{"finish", nullptr}})},
+        {"cut", GoodBut({{"cut_after", 5}})},
+        {"cut_at_end", GoodBut({{"cut_after", 7}, {"linger_s", 0}})},
+        {"cut_once", ThenGood({{"text", kAnswerText}, {"cut_after", 5}})},
         {"overloaded_event",
-         then_good({{"text", kText}, {"insert", {{"after", 4}, {"event", Error("overloaded_error")}}}})},
-        {"invalid_event", one({{"insert", {{"after", 4}, {"event", Error("invalid_request_error")}}}})},
+         ThenGood({{"text", kAnswerText}, {"insert", {{"after", 4}, {"event", Error("overloaded_error")}}}})},
+        {"invalid_event", GoodBut({{"insert", {{"after", 4}, {"event", Error("invalid_request_error")}}}})},
         {"overloaded",
-         then_good({{"status", 529}, {"body", Error("overloaded_error")}, {"headers", {{"retry-after", "1"}}}})},
-        {"limited", then_good({{"status", 429},
-                               {"body", Error("rate_limit_error")},
-                               {"headers",
-                                {{"anthropic-ratelimit-requests-limit", "50"},
-                                 {"anthropic-ratelimit-requests-remaining", "0"},
-                                 {"anthropic-ratelimit-tokens-limit", "80000"},
-                                 {"anthropic-ratelimit-tokens-remaining", "7"},
-                                 {"anthropic-ratelimit-requests-reset", "2020-01-01T00:00:00Z"}}}})},
-        {"billing", one({{"status", 402}, {"body", Error("billing_error")}})},
+         ThenGood({{"status", 529}, {"body", Error("overloaded_error")}, {"headers", {{"retry-after", "1"}}}})},
+        {"limited", ThenGood({{"status", 429},
+                              {"body", Error("rate_limit_error")},
+                              {"headers",
+                               {{"anthropic-ratelimit-requests-limit", "50"},
+                                {"anthropic-ratelimit-requests-remaining", "0"},
+                                {"anthropic-ratelimit-tokens-limit", "80000"},
+                                {"anthropic-ratelimit-tokens-remaining", "7"},
+                                {"anthropic-ratelimit-requests-reset", "2020-01-01T00:00:00Z"}}}})},
+        {"billing", GoodBut({{"status", 402}, {"body", Error("billing_error")}})},
         {"bad_key",
-         one({{"status", 401},
-              {"body",
-               {{"type", "error"},
-                {"error",
-                 {{"type", "authentication_error"}, {"message", std::string("invalid x-api-key ") + kKey}}}}}})},
+         GoodBut({{"status", 401},
+                  {"body",
+                   {{"type", "error"},
+                    {"error",
+                     {{"type", "authentication_error"}, {"message", std::string("invalid x-api-key ") + kKey}}}}}})},
     };
     return scenarios;
   }());
@@ -82,8 +75,8 @@ TEST_CASE("a Messages stream: text, thinking, tokens by Anthropic's rule", "[htt
   });
   INFO(completion.message);
   CHECK(completion.ok());
-  CHECK(completion.text == kText);
-  CHECK(text == kText);
+  CHECK(completion.text == kAnswerText);
+  CHECK(text == kAnswerText);
   CHECK(completion.reasoning == "hm, hm");
   CHECK(thinking == "hm, hm");
   CHECK(completion.finish_reason == "stop");
@@ -98,7 +91,7 @@ TEST_CASE("a Messages stream: text, thinking, tokens by Anthropic's rule", "[htt
   CHECK(completion.usage.cache_write_5m == 70);
   CHECK(completion.usage.output == 90);
   completion = Ask(ConfigFor("whole"));
-  CHECK(completion.text == kText);
+  CHECK(completion.text == kAnswerText);
   CHECK(completion.usage.output == 4);
 }
 
@@ -188,7 +181,7 @@ TEST_CASE("how a Messages answer may end", "[http]") {
     CHECK(completion.finish_reason == "error");
     CHECK(completion.usage.output == 0);  // counts on the way are no bill
   }
-  CHECK(Ask(ConfigFor("cut_at_end")).text == kText);  // after the reason to stop nothing is missing
+  CHECK(Ask(ConfigFor("cut_at_end")).text == kAnswerText);  // after the reason to stop nothing is missing
 }
 
 TEST_CASE("Messages failures", "[http]") {
@@ -203,8 +196,8 @@ TEST_CASE("Messages failures", "[http]") {
     INFO(completion.message);
     CHECK(completion.ok());
     CHECK(completion.tries == 2);
-    CHECK(completion.text == kText);
-    CHECK(text == kText);
+    CHECK(completion.text == kAnswerText);
+    CHECK(text == kAnswerText);
     const bool refused = scenario == std::string("overloaded") || scenario == std::string("limited");
     CHECK(completion.unreported_tries == (refused ? 0 : 1));
     if (scenario == std::string("overloaded")) CHECK(completion.seconds >= 1);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "tests/llm_gateway/providers/model_testing.h"
+#include "tests/llm_gateway/providers/scripted_answers.h"
 #include "tests/llm_gateway/support/fake_model_server.h"
 
 namespace warpsmith::gateway {
@@ -11,7 +12,6 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-const char kText[] = "The answer, with \xC3\xA9 in it, long enough for several events.";
 constexpr char kKey[] = "AIza-test-0123456789abcdefghijklmnop";
 
 Json Exhausted(const char* quota, const char* delay) {
@@ -26,49 +26,42 @@ Json Exhausted(const char* quota, const char* delay) {
 
 FakeProviderServer& Server() {
   static FakeProviderServer server([] {
-    const Json good = {{"text", kText}};
-    auto one = [&](const Json& more) {
-      Json action = good;
-      action.update(more);
-      return Json::array({action});
-    };
-    auto then_good = [&](const Json& first) { return Json::array({first, good}); };
     auto events = [](const Json& list) { return Json::array({{{"events", list}}}); };
     const Json unavailable = {{"error", {{"code", 503}, {"message", "overloaded"}, {"status", "UNAVAILABLE"}}}};
     return Json{
-        {"good", one({{"thinking", "hm, hm"},
-                      {"usage",
-                       {{"promptTokenCount", 100},
-                        {"cachedContentTokenCount", 60},
-                        {"candidatesTokenCount", 20},
-                        {"thoughtsTokenCount", 30},
-                        {"toolUsePromptTokenCount", 5},
-                        {"totalTokenCount", 155}}}})},
-        {"whole", one({{"whole", true}})},  // a list of partial answers
-        {"max_tokens", one({{"finish", "MAX_TOKENS"}})},
-        {"safety", one({{"finish", "SAFETY"}, {"text", ""}})},
-        {"recitation", one({{"finish", "RECITATION"}})},
-        {"other", one({{"finish", "OTHER"}, {"reason", "it broke"}})},
-        {"malformed", one({{"finish", "MALFORMED_FUNCTION_CALL"}})},
-        {"no_end", one({{"finish", nullptr}})},
+        {"good", GoodBut({{"thinking", "hm, hm"},
+                          {"usage",
+                           {{"promptTokenCount", 100},
+                            {"cachedContentTokenCount", 60},
+                            {"candidatesTokenCount", 20},
+                            {"thoughtsTokenCount", 30},
+                            {"toolUsePromptTokenCount", 5},
+                            {"totalTokenCount", 155}}}})},
+        {"whole", GoodBut({{"whole", true}})},  // a list of partial answers
+        {"max_tokens", GoodBut({{"finish", "MAX_TOKENS"}})},
+        {"safety", GoodBut({{"finish", "SAFETY"}, {"text", ""}})},
+        {"recitation", GoodBut({{"finish", "RECITATION"}})},
+        {"other", GoodBut({{"finish", "OTHER"}, {"reason", "it broke"}})},
+        {"malformed", GoodBut({{"finish", "MALFORMED_FUNCTION_CALL"}})},
+        {"no_end", GoodBut({{"finish", nullptr}})},
         {"blocked", events({{{"promptFeedback", {{"blockReason", "PROHIBITED_CONTENT"}}},
                              {"usageMetadata", {{"promptTokenCount", 9}}}}})},
         {"nobody", events({{{"usageMetadata", {{"promptTokenCount", 9}}}}})},
-        {"cut_once", then_good({{"text", kText}, {"cut_after", 2}})},
-        {"error_event", then_good({{"text", kText}, {"insert", {{"after", 1}, {"event", unavailable}}}})},
+        {"cut_once", ThenGood({{"text", kAnswerText}, {"cut_after", 2}})},
+        {"error_event", ThenGood({{"text", kAnswerText}, {"insert", {{"after", 1}, {"event", unavailable}}}})},
         {"error_list_event",
-         then_good(
-             {{"text", kText}, {"insert", {{"after", 1}, {"event", Json::array({Exhausted("PerMinute", "0.6s")})}}}})},
-        {"minute", then_good({{"status", 429}, {"body", Json::array({Exhausted("RequestsPerMinute", "1.2s")})}})},
-        {"day", one({{"status", 429}, {"body", Exhausted("GenerateRequestsPerDayPerProject", "1s")}})},
-        {"long", one({{"status", 429}, {"body", Exhausted("RequestsPerMinute", "3600s")}})},
-        {"bad_key", one({{"status", 400},
-                         {"body",
-                          {{"error",
-                            {{"code", 400},
-                             {"message", std::string("API key not valid: ") + kKey},
-                             {"status", "INVALID_ARGUMENT"},
-                             {"details", {{{"reason", "API_KEY_INVALID"}}}}}}}}})},
+         ThenGood({{"text", kAnswerText},
+                   {"insert", {{"after", 1}, {"event", Json::array({Exhausted("PerMinute", "0.6s")})}}}})},
+        {"minute", ThenGood({{"status", 429}, {"body", Json::array({Exhausted("RequestsPerMinute", "1.2s")})}})},
+        {"day", GoodBut({{"status", 429}, {"body", Exhausted("GenerateRequestsPerDayPerProject", "1s")}})},
+        {"long", GoodBut({{"status", 429}, {"body", Exhausted("RequestsPerMinute", "3600s")}})},
+        {"bad_key", GoodBut({{"status", 400},
+                             {"body",
+                              {{"error",
+                                {{"code", 400},
+                                 {"message", std::string("API key not valid: ") + kKey},
+                                 {"status", "INVALID_ARGUMENT"},
+                                 {"details", {{{"reason", "API_KEY_INVALID"}}}}}}}}})},
     };
   }());
   return server;
@@ -81,14 +74,14 @@ TEST_CASE("a Gemini stream: text, thoughts, tokens by Gemini's rule", "[http]") 
   Completion completion = Ask(ConfigFor("good"));
   INFO(completion.message);
   CHECK(completion.ok());
-  CHECK(completion.text == kText);
+  CHECK(completion.text == kAnswerText);
   CHECK(completion.reasoning == "hm, hm");
   CHECK(completion.finish_reason == "stop");
   CHECK(completion.usage.input == 105);
   CHECK(completion.usage.cached_input == 60);
   CHECK(completion.usage.output == 20);
   CHECK(completion.usage.reasoning == 30);
-  CHECK(Ask(ConfigFor("whole")).text == kText);
+  CHECK(Ask(ConfigFor("whole")).text == kAnswerText);
 }
 
 TEST_CASE("a Gemini request", "[http]") {
@@ -174,7 +167,7 @@ TEST_CASE("Gemini failures", "[http]") {
     INFO(completion.message);
     CHECK(completion.ok());
     CHECK(completion.tries == 2);
-    CHECK(completion.text == kText);
+    CHECK(completion.text == kAnswerText);
     CHECK(completion.seconds >= least);
   }
   Completion day = Ask(ConfigFor("day"));

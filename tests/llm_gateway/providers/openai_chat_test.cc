@@ -59,6 +59,12 @@ TEST_CASE("the request is as the API wants it", "[http]") {
   RunChat(ChatModel("good"));
   CHECK_FALSE(ChatServer().RequestsOf("good").back()["headers"].contains("authorization"));
 
+  config.key_header = "api-key";
+  RunChat(config);
+  request = ChatServer().RequestsOf("good").back();
+  CHECK(request["headers"]["api-key"] == kKey);
+  CHECK_FALSE(request["headers"].contains("authorization"));
+
   PromptRequest wanted = TestPrompt();
   wanted.schema_name = "ideas";
   wanted.schema = {{"type", "object"}};

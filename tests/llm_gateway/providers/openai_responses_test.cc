@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "tests/llm_gateway/providers/model_testing.h"
+#include "tests/llm_gateway/providers/scripted_answers.h"
 #include "tests/llm_gateway/support/fake_model_server.h"
 
 namespace warpsmith::gateway {
@@ -12,12 +13,11 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-const char kText[] = "The answer, with \xC3\xA9 in it, long enough for several events.";
 constexpr char kKey[] = "sk-test-0123456789abcdefghijklmnop";
 
 FakeProviderServer& Server() {
   static FakeProviderServer server([] {
-    const Json good = {{"text", kText}, {"chunk", 10}, {"usage", {{"input_tokens", 7}, {"output_tokens", 8}}}};
+    const Json good = {{"text", kAnswerText}, {"chunk", 10}, {"usage", {{"input_tokens", 7}, {"output_tokens", 8}}}};
     auto with = [&](const Json& more) {
       Json action = good;
       action.update(more);
@@ -115,8 +115,8 @@ TEST_CASE("a Responses stream: text, reasoning, tokens by OpenAI's rule", "[http
   Completion completion = Ask(ConfigFor("good"), TestPrompt(), nullptr, reader.callback());
   INFO(completion.message);
   CHECK(completion.ok());
-  CHECK(completion.text == kText);
-  CHECK(reader.text == kText);
+  CHECK(completion.text == kAnswerText);
+  CHECK(reader.text == kAnswerText);
   CHECK(reader.restarts == 0);
   CHECK(completion.reasoning == "hm, hm");
   CHECK(completion.finish_reason == "stop");
@@ -126,7 +126,7 @@ TEST_CASE("a Responses stream: text, reasoning, tokens by OpenAI's rule", "[http
   CHECK(completion.usage.output == 20);
   CHECK(completion.usage.reasoning == 30);
   completion = Ask(ConfigFor("whole"));
-  CHECK(completion.text == kText);
+  CHECK(completion.text == kAnswerText);
   CHECK(completion.reasoning == "hm, hm");
 }
 
@@ -174,7 +174,7 @@ TEST_CASE("a Responses request", "[http]") {
 TEST_CASE("how a Responses answer may end", "[http]") {
   Completion completion = Ask(ConfigFor("length"));
   CHECK(completion.finish_reason == "length");
-  CHECK(completion.text == kText);
+  CHECK(completion.text == kAnswerText);
   CHECK(completion.usage.output == 8);
   CHECK(Ask(ConfigFor("filter")).finish_reason == "refusal");
   completion = Ask(ConfigFor("refusal"));
@@ -196,8 +196,8 @@ TEST_CASE("how a Responses answer may end", "[http]") {
     INFO(completion.message);
     CHECK(completion.ok());
     CHECK(completion.tries == 2);
-    CHECK(completion.text == kText);
-    CHECK(reader.text == kText);
+    CHECK(completion.text == kAnswerText);
+    CHECK(reader.text == kAnswerText);
     CHECK(reader.restarts == 1);
     CHECK(completion.usage.input == (scenario == std::string("failed") ? 14 : 7));  // both tries were billed
   }
@@ -206,7 +206,7 @@ TEST_CASE("how a Responses answer may end", "[http]") {
 TEST_CASE("silence before the first word, after it, and after the last", "[http]") {
   ModelConfig config = ConfigFor("silent");
   config.idle_seconds = 0.3;  // a second of thought behind the first signs of life is no stall
-  CHECK(Ask(config).text == kText);
+  CHECK(Ask(config).text == kAnswerText);
   config = ConfigFor("stalls");
   config.idle_seconds = 0.3;
   config.tries = 1;
@@ -222,7 +222,7 @@ TEST_CASE("silence before the first word, after it, and after the last", "[http]
   CHECK(completion.error == ErrorClass::kFirstByteTimeout);
   CHECK_THAT(completion.message, Contains("models[0].first_byte_seconds"));
   completion = Ask(ConfigFor("lingers"));  // a connection that is not closed after the end
-  CHECK(completion.text == kText);
+  CHECK(completion.text == kAnswerText);
   CHECK(completion.seconds < 9);
 }
 
@@ -234,8 +234,8 @@ TEST_CASE("an answer in the background is read on after a cut, not asked for aga
     INFO(completion.message);
     CHECK(completion.ok());
     CHECK(completion.tries == 1);
-    CHECK(completion.text == kText);
-    CHECK(reader.text == kText);
+    CHECK(completion.text == kAnswerText);
+    CHECK(reader.text == kAnswerText);
     CHECK(reader.restarts == 0);
     CHECK(completion.usage.input == 7);
     CHECK(completion.unreported_tries == 0);
@@ -251,8 +251,8 @@ TEST_CASE("an answer in the background is polled for where it is not streamed ag
   INFO(completion.message);
   CHECK(completion.ok());
   CHECK(completion.tries == 1);
-  CHECK(completion.text == kText);
-  CHECK(reader.text == kText);
+  CHECK(completion.text == kAnswerText);
+  CHECK(reader.text == kAnswerText);
   CHECK(reader.restarts == 0);
   CHECK(Sent("polls") == std::vector<std::string>{"POST responses", "GET responses/resp_1?stream=true&starting_after=4",
                                                   "GET responses/resp_1", "GET responses/resp_1"});
@@ -260,8 +260,8 @@ TEST_CASE("an answer in the background is polled for where it is not streamed ag
   CHECK(completion.finish_reason == "length");
   Reader other;
   completion = Ask(ConfigFor("rewritten", true), TestPrompt(), nullptr, other.callback());
-  CHECK(completion.text == kText);
-  CHECK(other.text == kText);
+  CHECK(completion.text == kAnswerText);
+  CHECK(other.text == kAnswerText);
   CHECK(other.restarts == 1);
   completion = Ask(ConfigFor("polls_failed", true));  // it failed at the server: a new try
   CHECK(completion.ok());

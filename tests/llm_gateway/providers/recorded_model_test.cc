@@ -25,7 +25,7 @@ class EchoModel final : public ModelProvider {
     Completion completion;
     completion.error = cancellation.cancelled() ? ErrorClass::kCancelled : error;
     completion.message = completion.ok() ? "" : "the server is ill";
-    completion.text = request.messages.back().text + " #" + std::to_string(request.sample_index) + " call " +
+    completion.text = request.messages.back().text.str() + " #" + std::to_string(request.sample_index) + " call " +
                       std::to_string(call) + " \xC3\xA9\"\n\\";
     completion.reasoning = "hm";
     completion.finish_reason = "stop";

@@ -158,5 +158,31 @@ TEST_CASE("ideas too close to earlier ones of the same parent are asked for agai
   CHECK(reply.calls_size() == 2);
 }
 
+TEST_CASE("with novelty_by a model's embeddings tell which ideas are too close", "[grpc]") {
+  FakeModelServer server(
+      Json{{"ideas", Json::array({Json({{"reply", R"([{"title": "Other words", "category": "compute"}])"}}),
+                                  Json({{"reply", R"([{"title": "Something new", "category": "compute"}])"}})})},
+           {"vectors",
+            One({{"vectors", {{"Old idea", {1, 0}}, {"Other words", {0.99, 0.05}}, {"Something new", {0, 1}}}}})}});
+  RunningGateway gateway(server, Model("a", "ideas") + Model("e", "vectors", ", embedding_model: small"), "",
+                         "novelty_by: e\n");
+  v1::ProposeIdeasRequest request;
+  *request.mutable_context() = LayerNormContext();
+  request.mutable_parent()->set_candidate_id("c1");
+  request.mutable_parent()->set_source(kCandidate);
+  v1::TriedIdea& tried = *request.add_tried();
+  tried.set_parent_candidate_id("c1");
+  tried.mutable_idea()->set_title("Old idea");
+  tried.mutable_idea()->set_category("compute");
+  tried.set_outcome("ok");
+  request.set_count(1);
+  request.mutable_call()->add_models("a");
+  const v1::ProposeIdeasReply reply = Propose(gateway, request);
+  REQUIRE(reply.ideas_size() == 1);
+  CHECK(reply.ideas(0).title() == "Something new");
+  CHECK(reply.calls_size() == 2);
+  CHECK(server.RequestsOf("vectors").back()["body"]["model"] == "small");
+}
+
 }  // namespace
 }  // namespace warpsmith::gateway

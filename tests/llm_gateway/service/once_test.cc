@@ -108,5 +108,20 @@ TEST_CASE("the same call twice at once is one call to a model", "[grpc]") {
   CHECK(server.RequestsOf("code").size() == 1);
 }
 
+TEST_CASE("a restart goes on with the day's budget", "[grpc]") {
+  FakeModelServer server(
+      Json{{"code", One({{"reply", Code(kCandidate)},
+                         {"usage", {{"prompt_tokens", 10}, {"completion_tokens", 1000}, {"total_tokens", 1010}}}})}});
+  auto folder = TemporaryDirectory::Create("gateway").value();
+  const std::string model = Model("a", "code", ", max_output_tokens: 1000, price: {input: 0, output: 100}");
+  for (const char* outcome : {"ok", "model_error"}) {
+    RunningGateway gateway(server, model, folder.path(), "max_usd_per_day: 0.11\n");
+    const v1::Implementation one = gateway.Implement(ImplementRequest(1)).at(0);
+    CHECK(one.status() == outcome);
+    if (one.status() != "ok") CHECK_THAT(one.message(), Contains("max_usd_per_day"));
+  }
+  CHECK(server.RequestsOf("code").size() == 1);
+}
+
 }  // namespace
 }  // namespace warpsmith::gateway

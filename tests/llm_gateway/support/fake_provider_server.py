@@ -29,12 +29,11 @@ GET /_requests gives what was received: [{"scenario", "method", "path", "headers
 import argparse
 import json
 import os
-import socket
 import sys
-import threading
-import time
 import urllib.parse
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from fake_serving import RecordingHandler, Scenarios, serve  # noqa: E402
 
 
 def pieces(text, action):
@@ -117,77 +116,17 @@ def gemini_events(action):
     return events
 
 
-class State:
-    def __init__(self, script):
-        self.lock = threading.Lock()
-        self.requests = []
-        self.counts = {}
-        self.scenarios = json.load(open(script))
-
-    def action(self, scenario):
-        with self.lock:
-            number = self.counts.get(scenario, 0)
-            self.counts[scenario] = number + 1
-        actions = self.scenarios.get(scenario) or [{}]
-        return actions[min(number, len(actions) - 1)]
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    state = None
-
-    def log_message(self, *_):
-        pass
-
-    def do_GET(self):
-        if self.path == "/_requests":
-            with self.state.lock:
-                body = json.dumps(self.state.requests).encode()
-            self.answer(200, {"Content-Type": "application/json"}, body)
-        else:
-            self.serve(None)
-
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.serve(json.loads(body) if body else None)
-
-    def serve(self, body):
+class Handler(RecordingHandler):
+    def respond(self, record):
         url = urllib.parse.urlsplit(self.path)
         parts = url.path.strip("/").split("/")
-        record = {"scenario": parts[0], "method": self.command, "path": self.path, "closed_early": False,
-                  "headers": {name.lower(): value for name, value in self.headers.items()}, "body": body}
-        with self.state.lock:
-            self.state.requests.append(record)
-        try:
-            self.act(self.state.action(parts[0]), parts, urllib.parse.parse_qs(url.query), body)
-        except (BrokenPipeError, ConnectionResetError):
-            record["closed_early"] = True
-            self.close_connection = True
-
-    def answer(self, status, headers, body):
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        self.act(self.state.action(parts[0]), parts, urllib.parse.parse_qs(url.query))
 
     def answer_json(self, action, value, status=200):
         headers = dict({"Content-Type": "application/json"}, **action.get("headers", {}))
         self.answer(status, headers, (value if isinstance(value, str) else json.dumps(value)).encode())
 
-    def wait(self, seconds):
-        """Sleeps, and notices when the client hangs up meanwhile."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            time.sleep(min(0.02, max(0.0, end - time.monotonic())))
-            try:
-                if self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b"":
-                    raise ConnectionResetError()
-            except BlockingIOError:
-                pass
-
-    def act(self, action, parts, query, body):
+    def act(self, action, parts, query):
         self.wait(action.get("delay_s", 0))
         if "status" in action or "body" in action:
             return self.answer_json(action, action.get("body", ""), action.get("status", 200))
@@ -224,8 +163,7 @@ class Handler(BaseHTTPRequestHandler):
         def send(event):
             name = "event: " + event["type"] + "\n" if isinstance(event, dict) and "type" in event else ""
             data = (name + "data: " + json.dumps(event) + "\n\n").encode()
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
-            self.wfile.flush()
+            self.send_chunk(data)
 
         insert = action.get("insert", {})
         for count, event in enumerate(events + [None]):
@@ -234,22 +172,11 @@ class Handler(BaseHTTPRequestHandler):
             if count == action.get("stall_after"):
                 self.wait(action.get("stall_s", 60))
             if count == action.get("cut_after"):
-                self.close_connection = True
-                self.connection.shutdown(socket.SHUT_RDWR)
-                return
+                return self.cut()
             if event is not None:
                 send(event)
         self.wait(action.get("linger_s", 0))
         self.wfile.write(b"0\r\n\r\n")
-
-
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 256
-
-    def handle_error(self, request, client_address):
-        if not isinstance(sys.exc_info()[1], OSError):
-            super().handle_error(request, client_address)
 
 
 def main():
@@ -257,12 +184,8 @@ def main():
     parser.add_argument("--port-file", required=True)
     parser.add_argument("--script", required=True)
     arguments = parser.parse_args()
-    Handler.state = State(arguments.script)
-    server = Server(("127.0.0.1", 0), Handler)
-    with open(arguments.port_file + ".part", "w") as file:
-        file.write(f"{server.server_address[1]}\n")
-    os.rename(arguments.port_file + ".part", arguments.port_file)
-    server.serve_forever()
+    Handler.state = Scenarios(arguments.script)
+    serve(Handler, arguments.port_file)
 
 
 if __name__ == "__main__":
