@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "cli/operator_client.h"
+#include "cli/service_call.h"
 #include "common/grpc_channel.h"
-#include "common/grpc_status.h"
 #include "warpsmith/v1/administration.grpc.pb.h"
 
 namespace warpsmith::cli {
@@ -27,15 +27,12 @@ AdministrationClient::~AdministrationClient() = default;
 
 template <typename Reply, typename Request, typename Method>
 absl::StatusOr<Reply> AdministrationClient::Call(Method method, const Request& request) {
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kAdministrationDeadline);
-  Reply reply;
-  const absl::Status status = FromGrpc((stub_->service.get()->*method)(&context, request, &reply));
-  if (status.ok()) return reply;
-  if (status.code() == absl::StatusCode::kUnimplemented) {
+  absl::StatusOr<Reply> reply = CallService<Reply>(kAdministrationDeadline, *stub_->service, method, request);
+  if (reply.ok()) return reply;
+  if (reply.status().code() == absl::StatusCode::kUnimplemented) {
     return FailedPrecondition(fmt::format("the coordinator at {} is older than this command; upgrade it", address_));
   }
-  return ExplainCoordinator(address_, status);
+  return ExplainCoordinator(address_, reply.status());
 }
 
 absl::StatusOr<v1::ListQuarantinedReply> AdministrationClient::ListQuarantined(

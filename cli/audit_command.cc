@@ -10,9 +10,9 @@
 #include "cli/message_json.h"
 #include "cli/operator_client.h"
 #include "cli/search_commands.h"
+#include "cli/service_call.h"
 #include "cli/text.h"
 #include "common/grpc_channel.h"
-#include "common/grpc_status.h"
 #include "warpsmith/v1/audit.grpc.pb.h"
 
 namespace warpsmith::cli {
@@ -24,14 +24,11 @@ constexpr int kAuditWidth = 160;
 absl::StatusOr<v1::ListAuditReply> ListAudit(const Context& context, const AuditOptions& options) {
   WARPSMITH_ASSIGN_OR_RETURN(const std::string address, CoordinatorAddress(context));
   const auto stub = v1::AuditService::NewStub(ConnectTo(address));
-  grpc::ClientContext call;
-  call.set_deadline(std::chrono::system_clock::now() + kAuditDeadline);
   v1::ListAuditRequest request;
   request.set_search_id(options.search_id);
   request.set_limit(options.limit);
-  v1::ListAuditReply reply;
-  const absl::Status status = FromGrpc(stub->ListAudit(&call, request, &reply));
-  if (!status.ok()) return ExplainCoordinator(address, status);
+  auto reply = CallService<v1::ListAuditReply>(kAuditDeadline, *stub, &v1::AuditService::Stub::ListAudit, request);
+  if (!reply.ok()) return ExplainCoordinator(address, reply.status());
   return reply;
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "cli/operator_client.h"
+#include "cli/service_call.h"
 #include "common/grpc_channel.h"
 #include "common/grpc_status.h"
 #include "warpsmith/v1/bank.grpc.pb.h"
@@ -33,11 +34,8 @@ BankClient::~BankClient() = default;
 
 template <typename Reply, typename Request, typename Method>
 absl::StatusOr<Reply> BankClient::Call(Method method, const Request& request) {
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kBankDeadline);
-  Reply reply;
-  const absl::Status status = FromGrpc((stub_->service.get()->*method)(&context, request, &reply));
-  if (!status.ok()) return ExplainCoordinator(address_, status);
+  absl::StatusOr<Reply> reply = CallService<Reply>(kBankDeadline, *stub_->service, method, request);
+  if (!reply.ok()) return ExplainCoordinator(address_, reply.status());
   return reply;
 }
 

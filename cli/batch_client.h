@@ -36,7 +36,6 @@ class BatchClient {
 
  private:
   struct Stub;
-  class Stream;
   template <typename Reply, typename Request, typename Method>
   absl::StatusOr<Reply> Call(Method method, const Request& request);
   absl::Status Explained(const absl::Status& status) const;

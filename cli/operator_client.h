@@ -47,7 +47,6 @@ class OperatorClient {
 
  private:
   struct Stub;
-  class Stream;
   template <typename Reply, typename Request, typename Method>
   absl::StatusOr<Reply> Call(Method method, const Request& request);
   absl::Status Explained(const absl::Status& status) const;

@@ -13,10 +13,10 @@
 #include "cli/message_json.h"
 #include "cli/names.h"
 #include "cli/search_options.h"
+#include "cli/service_call.h"
 #include "cli/text.h"
 #include "common/file.h"
 #include "common/grpc_channel.h"
-#include "common/grpc_status.h"
 #include "common/json.h"
 #include "warpsmith/v1/recording.grpc.pb.h"
 
@@ -106,13 +106,12 @@ absl::StatusOr<std::vector<v1::Recording>> Recordings(Context& context, const Si
   WARPSMITH_ASSIGN_OR_RETURN(const std::string address, CoordinatorAddress(context));
   const auto stub = v1::RecordingService::NewStub(ConnectTo(address));
   for (const std::string& search : options.searches) {
-    grpc::ClientContext call;
-    call.set_deadline(std::chrono::system_clock::now() + kRecordingDeadline);
     v1::GetRecordingRequest request;
     request.set_search_id(search);
-    v1::Recording& recording = recordings.emplace_back();
-    const grpc::Status status = stub->GetRecording(&call, request, &recording);
-    if (!status.ok()) return Annotate(FromGrpc(status), "the coordinator at " + address);
+    auto recording =
+        CallService<v1::Recording>(kRecordingDeadline, *stub, &v1::RecordingService::Stub::GetRecording, request);
+    if (!recording.ok()) return Annotate(recording.status(), "the coordinator at " + address);
+    recordings.push_back(*std::move(recording));
   }
   return recordings;
 }
