@@ -75,7 +75,7 @@ absl::Status PlaceCandidate(store::Transaction& transaction, queue::TaskQueue& q
     const std::string first = same[0].Text("id");
     WARPSMITH_RETURN_IF_ERROR(transaction.Execute("candidate_set_duplicate", {source.id, first}).status());
     if (same[0].Text("state") != "done") return absl::OkStatus();
-    return transaction.Execute("candidate_copy_result", {first}).status();
+    return transaction.Execute("candidates_copy_results", {std::vector<std::string>{first}}).status();
   }
   WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet elsewhere,
                              transaction.Execute("candidate_reusable", {search.reuse_key, source.renamed_sha256,
@@ -83,7 +83,7 @@ absl::Status PlaceCandidate(store::Transaction& transaction, queue::TaskQueue& q
   if (!elsewhere.empty()) {
     WARPSMITH_RETURN_IF_ERROR(
         transaction.Execute("candidate_reuse_result", {source.id, elsewhere[0].Text("id")}).status());
-    return transaction.Execute("search_refresh_best", {search.id}).status();
+    return transaction.Execute("searches_refresh_best", {std::vector<std::string>{search.id}}).status();
   }
   // Where its batch has no GPU time to spare just now it stays queued: the strategy orders it when there is.
   WARPSMITH_ASSIGN_OR_RETURN(const int room, GpuRoom(transaction, search.batch_id));

@@ -62,12 +62,6 @@ UPDATE candidate SET state = 'evaluating' WHERE id = $1 AND state = 'queued'
 UPDATE candidate SET state = 'done', outcome = 20, reason = $2, message = $3, finished_at = now()
 WHERE (id = $1 OR duplicate_of = $1 AND NOT reused) AND state IN ('queued', 'evaluating')
 
--- name: candidate_copy_result
-UPDATE candidate d SET state = 'done', evaluation_id = c.evaluation_id, outcome = c.outcome, reason = c.reason,
-  message = c.message, median_ms = c.median_ms, spread = c.spread, log_ratio = c.log_ratio,
-  ratio_to_eager = c.ratio_to_eager, finished_at = now()
-FROM candidate c WHERE c.id = $1 AND d.duplicate_of = c.id AND NOT d.reused AND c.state = 'done'
-
 -- name: failure_classes
 SELECT outcome, reason, count(*) AS count, (array_agg(message ORDER BY seq DESC))[1] AS example,
   (array_agg(id ORDER BY seq DESC))[1] AS candidate_id

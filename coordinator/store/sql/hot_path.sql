@@ -88,7 +88,7 @@ UPDATE candidate d SET state = 'done', evaluation_id = c.evaluation_id, outcome 
   ratio_to_eager = c.ratio_to_eager, finished_at = now()
 FROM candidate c WHERE c.id = ANY ($1::text[]) AND d.duplicate_of = c.id AND NOT d.reused AND c.state = 'done'
 
--- search_refresh_best for many.
+-- The fastest correct candidate by log(anchor / candidate), which is comparable between boards.
 -- name: searches_refresh_best
 UPDATE search s SET best_candidate_id = b.id, best_ms = coalesce(b.median_ms, 0), best_ratio = coalesce(b.ratio_to_eager, 0)
 FROM unnest($1::text[]) AS k (id) LEFT JOIN LATERAL (

@@ -82,9 +82,6 @@ RETURNING t.*
 -- name: task_states
 SELECT id, epoch, state FROM task WHERE id = ANY ($1::bigint[])
 
--- name: task_get
-SELECT t.* FROM task t WHERE id = $1
-
 -- name: task_fail
 UPDATE task t SET failures = t.failures + 1, last_error = $3,
   log = task_log(t.log, 'failure ' || t.failures + 1 || ' at ' || t.owner_worker || ': ' || $3),

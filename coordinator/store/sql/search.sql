@@ -46,15 +46,6 @@ WHERE id = $1 AND state = 'intake' RETURNING id
 UPDATE search SET state = $2, error = $3, finish_reason = $4, finished_at = now()
 WHERE id = $1 AND state IN ('intake', 'running') RETURNING id
 
--- The fastest correct candidate by log(anchor / candidate), which is comparable between boards.
--- name: search_refresh_best
-UPDATE search s SET best_candidate_id = b.id, best_ms = coalesce(b.median_ms, 0), best_ratio = coalesce(b.ratio_to_eager, 0)
-FROM (SELECT 1) one LEFT JOIN LATERAL (
-  SELECT id, median_ms, ratio_to_eager FROM candidate WHERE search_id = $1 AND outcome = 14
-  ORDER BY log_ratio DESC, median_ms, seq LIMIT 1) b ON true
-WHERE s.id = $1 AND s.best_candidate_id IS DISTINCT FROM b.id OR s.id = $1 AND s.best_ms IS DISTINCT FROM coalesce(b.median_ms, 0)
-RETURNING s.id
-
 -- name: search_set_round
 UPDATE search SET round = $2 WHERE id = $1
 
