@@ -78,13 +78,12 @@ function(warpsmith_test)
   endif()
 endfunction()
 
+add_custom_target(gpu_tests)
+
 # warpsmith_gpu_test(target): a program that needs a GPU, in the build folder's gpu_tests/: built by the target gpu_tests,
 # run by tests/gpu/run.sh, none of CTest's.
 function(warpsmith_gpu_test target)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/gpu_tests)
   warpsmith_relocatable(${target})
-  if(NOT TARGET gpu_tests)
-    add_custom_target(gpu_tests)
-  endif()
   add_dependencies(gpu_tests ${target})
 endfunction()

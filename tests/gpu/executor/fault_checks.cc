@@ -6,7 +6,7 @@
 namespace warpsmith::executor {
 namespace {
 
-constexpr int kCount = 256;
+constexpr int kFaultThreads = 256;
 const std::vector<std::string> kKernels = {"fine",    "far_write", "null_read", "misaligned", "one_past",
                                            "endless", "trap",      "print",     "heap",       "much_local"};
 
@@ -26,11 +26,11 @@ struct Result {
 // The kernel as the second step, so that the message has to name it.
 Result Try(Gpu& gpu, ExecutorFactory& factory, const Case& one) {
   Candidate candidate(gpu, kFaults, {"fine", one.kernel});
-  uint32_t y = candidate.Add(std::vector<float>(kCount), v1::BUFFER_KIND_OUTPUT);
-  candidate.Launch(0, 1, kCount, {Candidate::View(y)});
+  uint32_t y = candidate.Add(std::vector<float>(kFaultThreads), v1::BUFFER_KIND_OUTPUT);
+  candidate.Launch(0, 1, kFaultThreads, {Candidate::View(y)});
   std::vector<v1::KernelArgument> arguments = {Candidate::View(y)};
   arguments.insert(arguments.end(), one.more.begin(), one.more.end());
-  candidate.Launch(1, 1, kCount, arguments);
+  candidate.Launch(1, 1, kFaultThreads, arguments);
   Result result;
   auto executor = candidate.Start(factory);
   if (!executor.ok()) {
@@ -54,7 +54,7 @@ Result Try(Gpu& gpu, ExecutorFactory& factory, const Case& one) {
 }  // namespace
 
 void CheckFaults(Gpu& gpu, ExecutorFactory& factory) {
-  const auto extra = Candidate::Value(kCount);
+  const auto extra = Candidate::Value(kFaultThreads);
   const std::vector<Case> cases = {
       {"far_write", {}, v1::OUTCOME_ILLEGAL_ACCESS, "step 1 (kernel far_write)"},
       {"null_read", {}, v1::OUTCOME_ILLEGAL_ACCESS, "step 1 (kernel null_read)"},

@@ -8,7 +8,7 @@
 namespace warpsmith::executor {
 namespace {
 
-constexpr int kCount = 1000;
+constexpr int kStartCount = 1000;
 
 struct Started {
   bool good = false;
@@ -19,10 +19,10 @@ struct Started {
 
 Started StartAndRun(Gpu& gpu, ExecutorFactory& factory) {
   Candidate candidate(gpu, kPlain, {"scale"});
-  uint32_t x = candidate.Add(std::vector<float>(kCount, 2));
-  uint32_t y = candidate.Add(std::vector<float>(kCount, -1), v1::BUFFER_KIND_OUTPUT);
+  uint32_t x = candidate.Add(std::vector<float>(kStartCount, 2));
+  uint32_t y = candidate.Add(std::vector<float>(kStartCount, -1), v1::BUFFER_KIND_OUTPUT);
   candidate.Launch(0, 4, 256,
-                   {Candidate::View(x), Candidate::View(y), Candidate::Value(kCount), Candidate::Value(3.0f)});
+                   {Candidate::View(x), Candidate::View(y), Candidate::Value(kStartCount), Candidate::Value(3.0f)});
   Started result;
   Stopwatch start;
   auto executor = candidate.Start(factory);
@@ -35,7 +35,7 @@ Started StartAndRun(Gpu& gpu, ExecutorFactory& factory) {
   RunReport report = (*executor)->Run({});
   result.run_ms = run.Milliseconds();
   result.message = report.message;
-  result.good = report.outcome == v1::OUTCOME_OK && candidate.Read<float>(y) == std::vector<float>(kCount, 6) &&
+  result.good = report.outcome == v1::OUTCOME_OK && candidate.Read<float>(y) == std::vector<float>(kStartCount, 6) &&
                 candidate.GuardsIntact();
   return result;
 }
