@@ -116,7 +116,8 @@ bool AllGood(const v1::ListVerificationsReply& reply) {
   });
 }
 
-// Waits for what was queued and reports it: 0 where all were confirmed, 1 where any was not.
+}  // namespace
+
 int AwaitVerifications(Context& context, BankClient& client, const std::vector<std::string>& search_ids) {
   for (;;) {
     auto reply = client.ListVerifications(search_ids);
@@ -133,6 +134,8 @@ int AwaitVerifications(Context& context, BankClient& client, const std::vector<s
     }
   }
 }
+
+namespace {
 
 // What import and verify say of what they queued.
 template <typename Reply>

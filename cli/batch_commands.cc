@@ -158,8 +158,12 @@ int RunBatchRetry(Context& context, const BatchCommandOptions& options) {
   if (!client.ok()) return Fail(context, client.status());
   return PrintBatchReply<v1::RetryFailedReply>(
       context, (*client)->RetryFailed(options.batch_id), [](const v1::RetryFailedReply& reply) {
-        if (reply.retried() == 0) return std::string("no problem of the batch has failed\n");
-        return fmt::format("{} problems are searched again\n", reply.retried());
+        if (reply.retried() == 0) {
+          return std::string(
+              "nothing to try again: no problem failed, was stopped by a budget that has room now, or has tasks in "
+              "quarantine\n");
+        }
+        return fmt::format("{} problems are tried again\n", reply.retried());
       });
 }
 
@@ -252,7 +256,7 @@ void AddBatchCommands(CLI::App* app, Context& context, const MakeClientCommand& 
                [options, &context] { return RunOnBatch(context, options->batch_id, &BatchClient::Resume, false); });
   add_on_batch("cancel", "end all its searches; what they found stays", "warpsmith batch cancel 3f2a91c0", true,
                [options, &context] { return RunOnBatch(context, options->batch_id, &BatchClient::Cancel, false); });
-  add_on_batch("retry", "search its failed problems again", "warpsmith batch retry 3f2a91c0", true,
+  add_on_batch("retry", "try its failed and stopped problems again", "warpsmith batch retry 3f2a91c0", true,
                [options, &context] { return RunBatchRetry(context, *options); });
   CLI::App* more = add_on_batch("add", "add problems to it", "warpsmith batch add 3f2a91c0 KernelBench/level2", true,
                                 [options, &context] { return RunBatchAdd(context, *options); });

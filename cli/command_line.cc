@@ -15,9 +15,12 @@
 #include "cli/doctor.h"
 #include "cli/evaluate_command.h"
 #include "cli/exit_code.h"
+#include "cli/export_command.h"
 #include "cli/gateway_commands.h"
+#include "cli/import_command.h"
 #include "cli/names.h"
 #include "cli/queue_commands.h"
+#include "cli/report/report_command.h"
 #include "cli/search_commands.h"
 #include "cli/search_options.h"
 #include "cli/security_commands.h"
@@ -54,28 +57,15 @@ class CommandLine {
     AddBank();
     AddInject();
     AddClusterCommands();
-    AddBatchCommands(
-        &app_, context_,
-        [this](CLI::App* parent, const std::string& name, const std::string& description, const std::string& example) {
-          return ClientCommand(parent, name, description, example);
-        },
-        [this](CLI::App* command, std::function<int()> action) { Does(command, std::move(action)); });
-    AddQueueCommands(
-        &app_, context_,
-        [this](CLI::App* parent, const std::string& name, const std::string& description, const std::string& example) {
-          return ClientCommand(parent, name, description, example);
-        },
-        [this](CLI::App* command, std::function<int()> action) { Does(command, std::move(action)); });
+    AddBatchCommands(&app_, context_, Maker(), Doer());
+    AddQueueCommands(&app_, context_, Maker(), Doer());
+    AddReportCommand(&app_, context_, Maker(), Doer());
+    AddTransferCommands();
     AddGatewayCommands();
     AddSimulate();
     AddEvaluate();
     AddMachineCommands();
-    AddSecurityCommands(
-        &app_, context_,
-        [this](CLI::App* parent, const std::string& name, const std::string& description, const std::string& example) {
-          return ClientCommand(parent, name, description, example);
-        },
-        [this](CLI::App* command, std::function<int()> action) { Does(command, std::move(action)); });
+    AddSecurityCommands(&app_, context_, Maker(), Doer());
     AddConnectionSecurity(&app_, context_);
   }
 
@@ -139,6 +129,15 @@ class CommandLine {
     command->add_option("--workers", run_.local.workers, "default one a GPU")->check(Quiet(CLI::Range(1, 64)));
     command->add_option("--gateway-config", run_.local.gateway_config, "default gateway.yaml in the data directory")
         ->type_name("FILE");
+  }
+
+  // The same for commands that other files add.
+  MakeClientCommand Maker() {
+    return [this](CLI::App* parent, const std::string& name, const std::string& description,
+                  const std::string& example) { return ClientCommand(parent, name, description, example); };
+  }
+  SetCommandAction Doer() {
+    return [this](CLI::App* command, std::function<int()> action) { Does(command, std::move(action)); };
   }
 
   void AddRun() {
@@ -205,13 +204,11 @@ class CommandLine {
     Does(command, [this] { return RunShow(context_, show_); });
   }
 
-  void AddBank() {
-    AddBankCommands(
-        &app_, context_,
-        [this](CLI::App* parent, const std::string& name, const std::string& description, const std::string& example) {
-          return ClientCommand(parent, name, description, example);
-        },
-        [this](CLI::App* command, std::function<int()> action) { Does(command, std::move(action)); });
+  void AddBank() { AddBankCommands(&app_, context_, Maker(), Doer()); }
+
+  void AddTransferCommands() {
+    AddExportCommand(&app_, context_, Maker(), Doer());
+    AddImportCommand(&app_, context_, Maker(), Doer());
   }
 
   void AddInject() {

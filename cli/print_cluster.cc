@@ -29,6 +29,19 @@ std::string StatusText(const v1::ClusterStatus& status, const std::string& addre
   }
   out += '\n' + (workers.empty() ? "no workers: start warpsmith-worker --coordinator " + Line(address) + "\n"
                                  : workers.ToString());
+  Table held;
+  for (const char* title : {"held by", "task", "search"}) held.AddColumn(title);
+  held.AddColumn("for", Table::kRight);
+  held.AddColumn("try", Table::kRight);
+  for (const v1::WorkerStatus& worker : status.workers()) {
+    for (const v1::HeldTask& task : worker.held()) {
+      held.AddRow({worker.worker_id(),
+                   fmt::format("{} {}", task.kind() == "intake" ? task.kind() : task.stage(), task.task_id()),
+                   fmt::format("{} {}", task.search_name(), task.search_id().substr(0, 8)),
+                   FormatSeconds(task.seconds()), std::to_string(task.attempts())});
+    }
+  }
+  if (!held.empty()) out += '\n' + held.ToString();
   Table queues;
   queues.AddColumn("tasks");
   for (const char* title : {"waiting", "running", "quarantined", "oldest"}) queues.AddColumn(title, Table::kRight);

@@ -14,6 +14,8 @@ find_package(Boost REQUIRED COMPONENTS context)
 find_package(Catch2 2 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(PQXX REQUIRED IMPORTED_TARGET libpqxx)
+find_package(civetweb REQUIRED)
+pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 
 # NVRTC's library is loaded at run time; only its header is needed to build, and ours does without where there is none.

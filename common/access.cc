@@ -105,7 +105,7 @@ absl::Status CheckRole(const TokenIdentity& identity, std::string_view path) {
   } else if (service == "warpsmith.v1.GatewayService" && identity.role == Role::kGateway) {
     may = true;
   } else if (service == "warpsmith.v1.GatewayService" &&
-             (method == "ProposeIdeas" || method == "ImplementIdea" || method == "Repair")) {
+             (method == "ProposeIdeas" || method == "ImplementIdea" || method == "Repair" || method == "Converse")) {
     wanted = "gateway";
   } else if (IsReadOnly(path)) {
     wanted = "viewer or operator";

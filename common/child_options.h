@@ -29,6 +29,9 @@ struct ChildOptions {
   std::optional<gid_t> run_as_gid;
   bool die_with_parent = true;  // SIGKILL when this process ends, however it ends; false for daemons
   bool new_session = false;     // setsid instead of setpgid, for daemons
+  // SIGTERM, SIGINT and SIGHUP pass it by, and its children. A batch system sends them to every process of a job, where
+  // it is the parent that ends its work in order; a child that died of one would look like one that its task killed.
+  bool ignore_stop_signals = false;
 };
 
 struct ChildExit {

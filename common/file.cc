@@ -45,12 +45,6 @@ absl::Status FromErrno(std::string_view what, const fs::path& path, int error) {
   }
 }
 
-fs::path ProgramFolder() {
-  std::error_code error;
-  fs::path self = fs::read_symlink("/proc/self/exe", error);
-  return error ? fs::path() : self.parent_path();
-}
-
 }  // namespace
 
 absl::StatusOr<std::string> ReadFile(const fs::path& path, size_t max_bytes) {
@@ -132,6 +126,12 @@ std::vector<fs::path> EntriesOf(const fs::path& folder) {
   }
   std::sort(found.begin(), found.end());
   return found;
+}
+
+fs::path ProgramFolder() {
+  std::error_code error;
+  fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path() : self.parent_path();
 }
 
 absl::StatusOr<fs::path> FindProgram(std::string_view name) {

@@ -36,6 +36,9 @@ class TemporaryDirectory {
 // What a folder holds, sorted; nothing where it cannot be read.
 std::vector<std::filesystem::path> EntriesOf(const std::filesystem::path& folder);
 
+// Where the running program lies; empty where the kernel does not tell.
+std::filesystem::path ProgramFolder();
+
 // A sibling program of the running one (build/dev/bin/warpsmith-executor), or WARPSMITH_BIN_DIR's.
 absl::StatusOr<std::filesystem::path> FindProgram(std::string_view name);
 

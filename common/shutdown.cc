@@ -34,6 +34,13 @@ int WaitForSignal() {
   return signal;
 }
 
+bool StopRequested() {
+  sigset_t pending;
+  sigemptyset(&pending);
+  sigpending(&pending);
+  return sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1;
+}
+
 void ExitAfter(double seconds) {
   std::thread([seconds] {
     RealClock().SleepFor(FromSeconds(seconds));

@@ -7,6 +7,8 @@ namespace warpsmith {
 
 void BlockSignals();  // SIGTERM, SIGINT, SIGHUP for this and all later threads; SIGPIPE ignored
 int WaitForSignal();  // the signal that came
+// Whether SIGTERM or SIGINT is waiting to be told by WaitForSignal: for what may take long before that.
+bool StopRequested();
 // _exit(1) with a log line if the process is still there after this many seconds: shutdown never hangs.
 void ExitAfter(double seconds);
 

@@ -98,7 +98,10 @@ void PlaceDescriptors(std::vector<std::pair<int, int>>& wanted, int error_pipe) 
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (int signal = 1; signal < 32; ++signal) std::signal(signal, SIG_DFL);
+  for (int signal = 1; signal < 32; ++signal) {
+    const bool stop = signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+    std::signal(signal, stop && options.ignore_stop_signals ? SIG_IGN : SIG_DFL);
+  }
   SetLimit(RLIMIT_CPU, options.cpu_seconds);
   SetLimit(RLIMIT_AS, options.address_space_bytes);
   SetLimit(RLIMIT_FSIZE, options.file_bytes);

@@ -1,7 +1,6 @@
 #include "coordinator/coordinator.h"
 
 #include <fmt/format.h>
-#include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/impl/service_type.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -11,6 +10,8 @@
 #include "common/clock.h"
 #include "common/grpc_channel.h"
 #include "common/hash.h"
+#include "common/metrics/health_reporter.h"
+#include "common/metrics/metrics_server.h"
 #include "common/version.h"
 #include "coordinator/api/administration_service.h"
 #include "coordinator/api/audit_database.h"
@@ -18,9 +19,11 @@
 #include "coordinator/api/audit_service.h"
 #include "coordinator/api/bank_service.h"
 #include "coordinator/api/batch_service.h"
+#include "coordinator/api/export_service.h"
 #include "coordinator/api/operator_service.h"
 #include "coordinator/api/rate_sharing_service.h"
 #include "coordinator/api/recording_service.h"
+#include "coordinator/api/report_service.h"
 #include "coordinator/api/worker_service.h"
 #include "coordinator/batch/batch_scheduler.h"
 #include "coordinator/engine/change_bus.h"
@@ -28,6 +31,7 @@
 #include "coordinator/engine/model_runner.h"
 #include "coordinator/engine/search_engine.h"
 #include "coordinator/engine/worker_hub.h"
+#include "coordinator/metrics/database_figures.h"
 #include "coordinator/queue/postgres_task_queue.h"
 #include "coordinator/store/budgets.h"
 #include "coordinator/store/leadership.h"
@@ -48,7 +52,10 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
   RunningCoordinator(const CoordinatorOptions& options, store::SqlLibrary library)
       : options_(options),
         boot_id_(RandomHex(8)),
-        database_(options.database, std::move(library), options.database_connections, clock_,
+        figures_(std::make_shared<metrics::DatabaseFigures>(
+            options.database, library,
+            metrics::FigureSources{metrics_, options.engine.max_usd_per_day, [this] { return FreeBytes(); }}, clock_)),
+        postgres_(options.database, std::move(library), options.database_connections, clock_,
                   options.statement_timeout_seconds),
         queue_(options.queue),
         gateway_(engine::ConnectToGateway(options.gateway, options.security)),
@@ -64,19 +71,23 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
   ~RunningCoordinator() override { Stop(); }
 
   absl::Status Begin() {
+    WARPSMITH_RETURN_IF_ERROR(ShowMetrics());
     WARPSMITH_ASSIGN_OR_RETURN(ServerOptions server_options, ServerOptionsFrom(options_.security));
     WARPSMITH_RETURN_IF_ERROR(CheckListener(options_.listen, server_options));
     WARPSMITH_RETURN_IF_ERROR(CheckConnection(options_.gateway, options_.security));
-    WARPSMITH_ASSIGN_OR_RETURN(leadership_,
-                               store::Leadership::Acquire(options_.database, Holder(options_.listen),
-                                                          FromSeconds(options_.election_patience_seconds)));
+    WARPSMITH_ASSIGN_OR_RETURN(
+        leadership_, store::Leadership::Acquire(options_.database, Holder(options_.listen),
+                                                FromSeconds(options_.election_patience_seconds), options_.give_up));
     WARPSMITH_ASSIGN_OR_RETURN(const std::vector<store::Migration> migrations, store::LoadShippedMigrations());
     WARPSMITH_ASSIGN_OR_RETURN(const int schema_version, store::Migrate(options_.database, migrations));
     WARPSMITH_ASSIGN_OR_RETURN(const int64_t term, leadership_->BeginTerm([this](const std::string& why) {
       spdlog::error("this coordinator no longer leads: {}", why);
+      metrics_.SetLeader(false);
       if (options_.on_lost) options_.on_lost(why);
     }));
-    database_.SetTerm(term);
+    postgres_.SetTerm(term);
+    metrics_.SetLeader(true);
+    figures_->Start(term);
     // The last coordinator's calls to models ended with it, and are charged at what was reserved for them; workers'
     // tasks wait for their Hello.
     absl::Status freed = database_.Write([&](store::Transaction& transaction) -> absl::Status {
@@ -96,16 +107,24 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
                                         }});
     batch_service_ = api::MakeBatchService({audited_, queue_, engine_.executor(), *this, clock_}, changes_);
     recording_service_ = api::MakeRecordingService(database_);
+    report_service_ = api::MakeReportService(database_);
     bank_service_ = api::MakeBankService({audited_, queue_, *this, clock_, options_.engine});
+    export_service_ = api::MakeExportService(database_, clock_);
+    import_service_ = api::MakeImportService({audited_, queue_, *this, clock_, options_.engine});
     audit_service_ = api::MakeAuditService(database_);
     server_options.interceptors.push_back(api::MakeAuditInterceptors(audited_, server_options.access));
     WARPSMITH_ASSIGN_OR_RETURN(
-        server_, StartServer(options_.listen,
-                             {audit_service_.get(), batch_service_.get(), worker_service_.get(),
-                              operator_service_.get(), rate_sharing_service_.get(), recording_service_.get(),
-                              bank_service_.get(), administration_service_.get()},
-                             std::move(server_options)));
+        server_,
+        StartServer(options_.listen,
+                    {audit_service_.get(), batch_service_.get(), worker_service_.get(), operator_service_.get(),
+                     rate_sharing_service_.get(), recording_service_.get(), report_service_.get(),
+                     export_service_.get(), import_service_.get(), bank_service_.get(), administration_service_.get()},
+                    std::move(server_options)));
     started_ = true;
+    hub_.Observe(metrics_);
+    results_.Observe(metrics_);
+    serving_ = true;
+    health_ = std::make_unique<metrics::HealthReporter>(*server_.server, telemetry_.readiness());
     hub_.Start();
     models_.Start();
     engine_.Start();
@@ -117,13 +136,15 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
   }
 
   int port() const override { return server_.port; }
+  int metrics_port() const override { return metrics_server_ ? metrics_server_->port() : 0; }
   const queue::QueueCounters& counters() const override { return queue_.counters(); }
 
   void Stop() override {
     if (!started_) return;
     started_ = false;
     // Watches and streams end first, so that the server has nothing to wait for; then the work in hand.
-    if (auto* health = server_.server->GetHealthCheckService()) health->SetServingStatus(false);
+    serving_ = false;
+    health_->Stop();
     changes_.Close();
     janitor_.Stop();
     batches_.Stop();
@@ -131,11 +152,29 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
     models_.Stop();
     engine_.Stop();
     StopServer(*server_.server, options_.stop_seconds);
+    health_.reset();
     server_.server.reset();
+    figures_->Stop();
+    metrics_.SetLeader(false);
     leadership_.reset();
   }
 
  private:
+  absl::Status ShowMetrics() {
+    metrics::Readiness& readiness = telemetry_.readiness();
+    readiness.Set("database", [this] { return figures_->Reachable(); });
+    readiness.Set("leadership", [this] { return figures_->Leads(); });
+    readiness.Set("workers", [this] {
+      return serving_ ? absl::OkStatus() : Unavailable("workers and operators cannot connect now");
+    });
+    telemetry_.Add(figures_);
+    WARPSMITH_ASSIGN_OR_RETURN(metrics_server_, metrics::StartMetrics(options_.metrics, telemetry_));
+    return absl::OkStatus();
+  }
+  std::optional<double> FreeBytes() const {
+    const int64_t bytes = janitor_.disk().health().free_bytes;
+    return bytes < 0 ? std::nullopt : std::optional<double>(static_cast<double>(bytes));
+  }
   void SearchChanged(const std::string& search_id) override {
     engine_.MarkChanged(search_id);
     batches_.Wake();
@@ -154,7 +193,11 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
   const CoordinatorOptions options_;
   const std::string boot_id_;
   Clock& clock_ = RealClock();
-  store::PostgresDatabase database_;
+  metrics::Telemetry telemetry_;
+  metrics::CoordinatorMetrics metrics_{telemetry_, clock_};
+  const std::shared_ptr<metrics::DatabaseFigures> figures_;
+  store::PostgresDatabase postgres_;
+  metrics::ObservedDatabase database_{postgres_, metrics_};
   queue::PostgresTaskQueue queue_;
   engine::ChangeBus changes_;
   api::AuditDatabase audited_{database_};  // what operators' services write to
@@ -173,9 +216,15 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
   std::unique_ptr<grpc::Service> audit_service_;
   std::unique_ptr<grpc::Service> batch_service_;
   std::unique_ptr<grpc::Service> recording_service_;
+  std::unique_ptr<grpc::Service> report_service_;
+  std::unique_ptr<grpc::Service> export_service_;
+  std::unique_ptr<grpc::Service> import_service_;
   std::unique_ptr<grpc::Service> bank_service_;
   std::unique_ptr<grpc::Service> administration_service_;
   RunningServer server_;
+  std::atomic<bool> serving_{false};
+  std::unique_ptr<metrics::HealthReporter> health_;
+  std::unique_ptr<metrics::MetricsServer> metrics_server_;
   bool started_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "common/metrics/metrics_server.h"
 #include "common/security_settings.h"
 #include "common/status.h"
 #include "coordinator/engine/settings.h"
@@ -23,10 +24,12 @@ struct CoordinatorOptions {
   double statement_timeout_seconds = 60;          // the server ends a statement of ours that takes longer
   SecuritySettings security = ProcessSecurity();  // of the listener and of the connection to the gateway
   double election_patience_seconds = 3;           // how long to wait for a predecessor's lock to go away
+  std::function<bool()> give_up;                  // asked while waiting for that: whether to stop instead
   double stop_seconds = 5;                        // for open calls at shutdown
   queue::QueueSettings queue;
   engine::EngineSettings engine;
   operations::OperationsSettings operations;
+  metrics::MetricsOptions metrics;  // by default none
   // Called once, from another thread, when another coordinator leads: this one must end.
   std::function<void(const std::string&)> on_lost;
 };
@@ -34,8 +37,9 @@ struct CoordinatorOptions {
 class Coordinator {
  public:
   static absl::StatusOr<std::unique_ptr<Coordinator>> Start(const CoordinatorOptions& options);
-  virtual ~Coordinator() = default;  // stops
-  virtual int port() const = 0;      // bound; 0 for Unix sockets
+  virtual ~Coordinator() = default;      // stops
+  virtual int port() const = 0;          // bound; 0 for Unix sockets
+  virtual int metrics_port() const = 0;  // 0: there are none
   virtual const queue::QueueCounters& counters() const = 0;
   virtual void Stop() = 0;
 };

@@ -10,6 +10,7 @@
 
 #include "common/file.h"
 #include "common/log.h"
+#include "common/metrics/metrics_options.h"
 #include "common/security_options.h"
 #include "common/shutdown.h"
 #include "common/version.h"
@@ -22,6 +23,16 @@ constexpr char kExample[] =
     "  warpsmith-coordinator --listen 127.0.0.1:7700 --database postgresql:///warpsmith?host=/run/postgresql \\\n"
     "    --gateway 127.0.0.1:7701";
 
+// libpq takes it from the environment, so that it is in no conninfo that a log or an error could show. No thread and no
+// child process is there yet.
+void UseDatabasePassword(const std::string& file) {
+  auto text = warpsmith::ReadFile(file, 4096);
+  if (!text.ok()) throw CLI::ValidationError("--database-password-file", warpsmith::Message(text.status()));
+  while (!text->empty() && (text->back() == '\n' || text->back() == '\r')) text->pop_back();
+  if (text->empty()) throw CLI::ValidationError("--database-password-file", file + " is empty");
+  setenv("PGPASSWORD", text->c_str(), 1);
+}
+
 void AddOptions(CLI::App& app, warpsmith::CoordinatorOptions* options, std::string* port_file, double* grace) {
   app.add_option("--listen", options->listen,
                  "host:port (port 0: any free one) or unix:PATH; TLS and tokens are needed off this machine's loopback")
@@ -29,6 +40,10 @@ void AddOptions(CLI::App& app, warpsmith::CoordinatorOptions* options, std::stri
   app.add_option("--port-file", *port_file, "write the bound port to this file once the coordinator serves");
   app.add_option("--database", options->database, "PostgreSQL URL or conninfo; keep passwords in ~/.pgpass, not here")
       ->envname("WARPSMITH_DATABASE");
+  app.add_option_function<std::string>("--database-password-file", UseDatabasePassword,
+                                       "holds the database's password, where ~/.pgpass is not at hand")
+      ->type_name("FILE")
+      ->envname("WARPSMITH_DATABASE_PASSWORD_FILE");
   app.add_option("--gateway", options->gateway, "the gateway's address")
       ->capture_default_str()
       ->envname("WARPSMITH_GATEWAY");
@@ -48,9 +63,9 @@ void AddOptions(CLI::App& app, warpsmith::CoordinatorOptions* options, std::stri
       ->capture_default_str()
       ->check(CLI::Range(1, 100));
   app.add_option("--election-patience-seconds", options->election_patience_seconds,
-                 "how long to wait for another coordinator's lock to go away")
+                 "how long to wait for another coordinator's lock to go away: long for one that stands by")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 3600.0));
+      ->check(CLI::Range(0.0, 3.2e7));
   app.add_option("--evaluate-deadline-seconds", options->engine.evaluate_deadline_seconds,
                  "a worker's time for one candidate")
       ->capture_default_str()
@@ -117,6 +132,8 @@ int main(int argc, char** argv) {
   AddOptions(app, &options, &port_file, &grace);
   warpsmith::AddServerSecurityOptions(app, &options.security);
   AddOperationsOptions(app, &options.operations);
+  options.metrics.address = "127.0.0.1:9464";
+  warpsmith::metrics::AddMetricsOptions(app, &options.metrics);
   CLI11_PARSE(app, argc, argv);
 
   warpsmith::InitLogging("warpsmith-coordinator");
@@ -127,7 +144,12 @@ int main(int argc, char** argv) {
     lost = true;
     kill(getpid(), SIGTERM);
   };
+  options.give_up = warpsmith::StopRequested;
   auto coordinator = warpsmith::Coordinator::Start(options);
+  if (absl::IsCancelled(coordinator.status())) {
+    spdlog::info("{}", warpsmith::Message(coordinator.status()));
+    return 0;
+  }
   if (!coordinator.ok()) {
     fmt::print(stderr, "warpsmith-coordinator: {}\n", warpsmith::Message(coordinator.status()));
     return 1;

@@ -14,12 +14,15 @@
 #include "common/grpc_channel.h"
 #include "common/hash.h"
 #include "common/log.h"
+#include "common/metrics/metrics_options.h"
 #include "common/security_options.h"
 #include "common/shutdown.h"
 #include "common/version.h"
 #include "gpu_worker/evaluate/local_evaluator.h"
 #include "gpu_worker/exit_code.h"
 #include "gpu_worker/gpu_selection.h"
+#include "gpu_worker/metrics/observed_connector.h"
+#include "gpu_worker/metrics/observed_task_runner.h"
 #include "gpu_worker/session/evaluation_task_runner.h"
 #include "gpu_worker/session/worker.h"
 #include "gpu_worker/supervisor.h"
@@ -35,6 +38,8 @@ struct Flags {
   std::string device = "auto";
   int slots = 2;
   double drain_seconds = 60;
+  std::string node;
+  metrics::MetricsOptions metrics{"127.0.0.1:9466", "", false};
   SecuritySettings security;
 };
 
@@ -42,6 +47,11 @@ std::string HostName() {
   char host[256] = "worker";
   gethostname(host, sizeof host - 1);
   return host;
+}
+
+std::unique_ptr<cuda::DeviceMonitor> Monitor(const std::string& uuid) {
+  auto monitor = cuda::MakeNvmlMonitor(uuid);
+  return monitor.ok() ? *std::move(monitor) : nullptr;
 }
 
 // Blocks until a signal, or until `life` ends by itself and sends one.
@@ -86,8 +96,42 @@ class HealthWatch {
   std::jthread thread_;
 };
 
+// What the metrics ask, until they are told to forget it.
+class ShownParts {
+ public:
+  ShownParts(metrics::Telemetry& telemetry, metrics::WorkerMetrics& metrics, metrics::WorkerSources sources)
+      : metrics_(metrics) {
+    telemetry.readiness().Set("coordinator", [connected = sources.connected] {
+      return connected() ? absl::OkStatus() : Unavailable("the coordinator has not answered on an open stream");
+    });
+    telemetry.readiness().Set("device", sources.health);
+    metrics_.SetSources(std::move(sources));
+    telemetry_ = &telemetry;
+  }
+  ~ShownParts() {
+    const auto stopping = [] { return Unavailable("the worker is stopping"); };
+    telemetry_->readiness().Set("coordinator", stopping);
+    telemetry_->readiness().Set("device", stopping);
+    metrics_.SetSources({});
+  }
+
+ private:
+  metrics::Telemetry* telemetry_;
+  metrics::WorkerMetrics& metrics_;
+};
+
 int Work(const Flags& flags) {
+  metrics::Telemetry telemetry;
+  const auto counted = std::make_shared<metrics::WorkerMetrics>(telemetry, RealClock());
+  telemetry.Add(counted);
+  telemetry.readiness().Set("device", [] { return Unavailable("it is being looked at"); });
+  const auto metrics_server = metrics::StartMetrics(flags.metrics, telemetry);
+  if (!metrics_server.ok()) {
+    spdlog::error("{}", Message(metrics_server.status()));
+    return 1;
+  }
   evaluate::LocalEvaluatorOptions local_options;
+  local_options.observer = counted.get();
   local_options.worker_id = flags.worker_id;
   local_options.device = flags.device;
   local_options.cache_folder = std::filesystem::path(flags.data_dir) / "cache";
@@ -106,15 +150,27 @@ int Work(const Flags& flags) {
   spdlog::info("worker {} on {}{}", flags.worker_id,
                device.emulated() ? "the emulated device" : device.name() + " " + device.uuid(),
                device.emulated() ? toolkit : "");
-  auto connector = session::MakeGrpcConnector(flags.coordinator);
-  session::EvaluationTaskRunner runner((*local)->evaluator(), *connector);
+  const auto grpc_connector = session::MakeGrpcConnector(flags.coordinator);
+  metrics::ObservedConnector connector(*grpc_connector);
+  session::EvaluationTaskRunner evaluation_runner((*local)->evaluator(), connector);
+  metrics::ObservedTaskRunner runner(evaluation_runner, *counted, RealClock());
+  const std::string gpu = std::to_string((*local)->device_number());
+  counted->SetGpu(gpu);
+  auto monitor = device.emulated() ? nullptr : Monitor(device.uuid());
+  const metrics::DeviceSampler sampler(std::move(monitor));
+  const ShownParts shown(telemetry, *counted,
+                         {[&] { return (*local)->evaluator().Health(); }, [&] { return sampler.Last(); },
+                          [&] { return (*spool)->size(); }, [&] { return connector.connected(); }});
   session::WorkerOptions options;
   options.worker_id = flags.worker_id;
   options.boot_id = RandomHex(8);
   options.device = device;
   options.slots = flags.slots;
   options.drain_seconds = flags.drain_seconds;
-  session::Worker worker(options, *connector, runner, **spool, RealClock());
+  options.node = flags.node;
+  options.gpu = gpu;
+  options.condition = [&] { return counted->Condition(); };
+  session::Worker worker(options, connector, runner, **spool, RealClock());
   int code = 0;
   RunUntilSignal(flags.drain_seconds + 30, [&](std::stop_token stop) {
     std::stop_source life;
@@ -152,7 +208,13 @@ int Supervise(const Flags& flags, const std::vector<cuda::GpuDevice>& gpus, cuda
                         "--slots",
                         std::to_string(flags.slots),
                         "--drain-seconds",
-                        fmt::format("{}", flags.drain_seconds)};
+                        fmt::format("{}", flags.drain_seconds),
+                        "--node",
+                        flags.node};
+    if (flags.metrics.given) {
+      worker.arguments.insert(worker.arguments.end(),
+                              {"--metrics-address", metrics::AddressOfNumber(flags.metrics.address, gpu.ordinal)});
+    }
     for (const auto& [flag, file] :
          {std::pair("--tls-ca", flags.security.tls.ca), std::pair("--tls-certificate", flags.security.tls.certificate),
           std::pair("--tls-key", flags.security.tls.key), std::pair("--token-file", flags.security.token_file)}) {
@@ -169,6 +231,7 @@ int Supervise(const Flags& flags, const std::vector<cuda::GpuDevice>& gpus, cuda
 
 int Run(Flags flags) {
   SetProcessSecurity(flags.security);
+  if (flags.node.empty()) flags.node = HostName();
   if (const absl::Status status = CheckConnection(flags.coordinator, flags.security); !status.ok()) {
     spdlog::error("{}", Message(status));
     return 1;
@@ -188,6 +251,11 @@ int Run(Flags flags) {
     }
     if (selected->size() > 1) return Supervise(flags, *selected, probe);
     flags.device = fmt::format("cuda:{}", selected->front().ordinal);
+  }
+  if (!flags.metrics.given) {
+    const bool numbered = flags.device.rfind("cuda:", 0) == 0;
+    const int number = numbered ? std::atoi(flags.device.c_str() + 5) : 0;
+    flags.metrics.address = metrics::AddressOfNumber(flags.metrics.address, number);
   }
   if (flags.worker_id.empty()) {
     const bool numbered = flags.device.rfind("cuda:", 0) == 0;
@@ -218,6 +286,9 @@ int main(int argc, char** argv) {
   app.add_option("--slots", flags.slots, "assignments in hand: one on the device while others compile")
       ->check(CLI::Range(1, 16));
   app.add_option("--drain-seconds", flags.drain_seconds, "how long a stop waits for what runs");
+  app.add_option("--node", flags.node, "this machine's name for dashboards; by default its host name")
+      ->envname("WARPSMITH_NODE");
+  warpsmith::metrics::AddMetricsOptions(app, &flags.metrics);
   warpsmith::AddClientSecurityOptions(app, &flags.security);
   app.set_version_flag("--version", warpsmith::kVersion);
   CLI11_PARSE(app, argc, argv);

@@ -9,6 +9,8 @@
 #include "common/file.h"
 #include "common/grpc_channel.h"
 #include "common/log.h"
+#include "common/metrics/health_reporter.h"
+#include "common/metrics/metrics_options.h"
 #include "common/security_options.h"
 #include "common/shutdown.h"
 #include "common/version.h"
@@ -74,6 +76,7 @@ struct Flags {
   std::string data_dir;
   std::string coordinator;
   double drain_seconds = 4;
+  metrics::MetricsOptions metrics{"127.0.0.1:9465", "", false};
   SecuritySettings security;
 };
 
@@ -88,11 +91,24 @@ absl::Status Serve(const Flags& flags) {
   WARPSMITH_ASSIGN_OR_RETURN(GatewayFolders folders, GatewayFolders::Find());
   folders.data = flags.data_dir;
   CurlTransport transport;
-  WARPSMITH_ASSIGN_OR_RETURN(GatewayParts parts, BuildGateway(config, folders, transport, RealClock()));
+  metrics::Telemetry telemetry;
+  const auto counted = std::make_shared<GatewayMetrics>(telemetry);
+  WARPSMITH_ASSIGN_OR_RETURN(GatewayParts parts, BuildGateway(config, folders, transport, RealClock(), counted.get()));
+  telemetry.Add(counted);
+  telemetry.readiness().Set("configuration", [] { return absl::OkStatus(); });
   GrpcGatewayService service(*parts.gateway, *parts.checker, *parts.estimator, *parts.pool);
   std::unique_ptr<RateSharer> sharer;
   if (!flags.coordinator.empty()) sharer = std::make_unique<RateSharer>(flags.coordinator, *parts.models);
   WARPSMITH_ASSIGN_OR_RETURN(RunningServer running, StartServer(flags.listen, {&service}, std::move(server_options)));
+  if (sharer) {
+    telemetry.readiness().Set("coordinator", [&sharer, &flags]() -> absl::Status {
+      if (sharer->reachable()) return absl::OkStatus();
+      return Unavailable("the coordinator at " + flags.coordinator + " does not answer");
+    });
+  }
+  metrics::HealthReporter health(*running.server, telemetry.readiness());
+  WARPSMITH_ASSIGN_OR_RETURN(const std::unique_ptr<metrics::MetricsServer> metrics_server,
+                             metrics::StartMetrics(flags.metrics, telemetry));
   if (!flags.port_file.empty()) {
     WARPSMITH_RETURN_IF_ERROR(WriteFileAtomically(flags.port_file, std::to_string(running.port) + "\n"));
   }
@@ -104,7 +120,8 @@ absl::Status Serve(const Flags& flags) {
   }
   spdlog::info("stopping");
   ExitAfter(flags.drain_seconds + 10);
-  if (auto* health = running.server->GetHealthCheckService()) health->SetServingStatus(false);
+  telemetry.readiness().Set("configuration", [] { return Unavailable("the gateway is stopping"); });
+  health.Stop();
   if (!service.Drain(FromSeconds(flags.drain_seconds))) {
     spdlog::warn("{} calls have not ended within {} s and are cancelled", service.active_calls(), flags.drain_seconds);
   }
@@ -133,6 +150,7 @@ int main(int argc, char** argv) {
   app.add_option("--drain-seconds", flags.drain_seconds, "for calls under way to end after SIGTERM")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 86400.0));
+  warpsmith::metrics::AddMetricsOptions(app, &flags.metrics);
   warpsmith::AddServerSecurityOptions(app, &flags.security);
   app.set_version_flag("--version", warpsmith::kVersion);
   app.footer(warpsmith::gateway::kFooter);

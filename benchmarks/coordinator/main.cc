@@ -28,6 +28,7 @@ struct Flags {
   std::vector<std::string> parts;
   bool json = false;
   std::string json_file;
+  bool statements = false;
   std::string hold;     // be workers that hold their tasks, of this name
   std::string address;  // for them
 };
@@ -52,7 +53,7 @@ class Run {
 
   absl::Status All(const std::string& program) {
     WARPSMITH_ASSIGN_OR_RETURN(const std::unique_ptr<ReplayGateway> gateway, ReplayGateway::Start());
-    WARPSMITH_ASSIGN_OR_RETURN(server_, ServerUnderTest::Start(gateway->address()));
+    WARPSMITH_ASSIGN_OR_RETURN(server_, ServerUnderTest::Start(gateway->address(), flags_.statements));
     TaskFeeder feeder(*server_);
     Head();
     WARPSMITH_RETURN_IF_ERROR(Connect());
@@ -112,6 +113,7 @@ class Run {
   void Keep(const std::string& key, const Result& result) {
     json_[key] = Told(result);
     if (!flags_.json) std::cout << Shown(result) << std::endl;
+    if (flags_.statements) Say("PostgreSQL's time by statement:\n" + server_->TakeStatements());
   }
 
   void Head() {
@@ -198,6 +200,7 @@ int main(int argc, char** argv) {
                  "parts to run: results, latency, off, kill, replay, full (with results, latency)")
       ->check(CLI::IsMember({"results", "latency", "off", "kill", "replay", "full"}));
   app.add_flag("--json", flags.json, "print JSON");
+  app.add_flag("--statements", flags.statements, "show after each part which statements took PostgreSQL's time");
   app.add_option("--json-file", flags.json_file, "write JSON besides");
   app.add_option("--hold", flags.hold)->group("");
   app.add_option("--address", flags.address)->group("");

@@ -60,13 +60,16 @@ double StatusMegabytes(pid_t pid, const std::string& field) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Start(const std::string& gateway) {
+absl::StatusOr<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Start(const std::string& gateway, bool statements) {
   WARPSMITH_ASSIGN_OR_RETURN(TemporaryDirectory folder, TemporaryDirectory::Create("bench-coordinator-"));
   std::unique_ptr<ServerUnderTest> server(new ServerUnderTest(std::move(folder)));
   server->gateway_ = gateway;
   // Defaults, as a lab's first server would have them: fsync, synchronous_commit and full_page_writes are on.
-  WARPSMITH_ASSIGN_OR_RETURN(server->postgres_, testing::PostgresServer::Start({"logging_collector=on"}));
+  std::vector<std::string> settings = {"logging_collector=on"};
+  if (statements) settings.emplace_back("shared_preload_libraries=pg_stat_statements");
+  WARPSMITH_ASSIGN_OR_RETURN(server->postgres_, testing::PostgresServer::Start(settings));
   server->conninfo_ = server->postgres_->CreateDatabase();
+  if (statements) server->postgres_->Query(server->conninfo_, "CREATE EXTENSION pg_stat_statements");
   WARPSMITH_ASSIGN_OR_RETURN(const std::filesystem::path sql, FindShare("benchmarks/coordinator"));
   WARPSMITH_ASSIGN_OR_RETURN(store::SqlLibrary library, store::SqlLibrary::Load(sql));
   server->database_ = std::make_unique<store::PostgresDatabase>(server->conninfo_, std::move(library), 4, RealClock());
@@ -114,6 +117,16 @@ void ServerUnderTest::Settle() {
     postgres_->Query(conninfo_, fmt::format("VACUUM ANALYZE {}", table));
   }
   postgres_->Query(conninfo_, "CHECKPOINT");
+}
+
+std::string ServerUnderTest::TakeStatements() {
+  const std::string shown = postgres_->Query(
+      conninfo_,
+      "SELECT format('%s ms in %s calls, %s rows: %s', lpad(round(total_exec_time)::text, 8), lpad(calls::text, 7), "
+      "lpad(rows::text, 8), left(regexp_replace(query, '\\s+', ' ', 'g'), 110)) FROM pg_stat_statements ORDER BY "
+      "total_exec_time DESC LIMIT 24");
+  postgres_->Query(conninfo_, "SELECT pg_stat_statements_reset()");
+  return shown;
 }
 
 std::string ServerUnderTest::Setting(const std::string& name) { return postgres_->Query(conninfo_, "SHOW " + name); }

@@ -36,8 +36,8 @@ struct Figures {
 
 class ServerUnderTest {
  public:
-  // `gateway`: an address. The database is empty until the coordinator is started.
-  static absl::StatusOr<std::unique_ptr<ServerUnderTest>> Start(const std::string& gateway);
+  // `gateway`: an address. The database is empty until the coordinator is started. `statements`: counts them.
+  static absl::StatusOr<std::unique_ptr<ServerUnderTest>> Start(const std::string& gateway, bool statements);
   ~ServerUnderTest();
 
   absl::Status StartCoordinator();
@@ -51,6 +51,8 @@ class ServerUnderTest {
   void Settle();
   // "on", "off" and so on, of the server as it runs.
   std::string Setting(const std::string& name);
+  // The statements that took most of PostgreSQL's time since the last call, one a line; only where they are counted.
+  std::string TakeStatements();
   absl::StatusOr<Figures> Read();
   absl::StatusOr<store::ResultSet> Execute(const std::string& statement, const store::Parameters& parameters);
 

@@ -3,6 +3,7 @@
 #include "benchmarks/gateway/target.h"
 #include "common/clock.h"
 #include "common/grpc_channel.h"
+#include "coordinator/engine/gateway_conversation.h"
 #include "llm_gateway/http/curl_transport.h"
 #include "llm_gateway/providers/wire_format.h"
 #include "llm_gateway/service/build_gateway.h"
@@ -61,7 +62,7 @@ class Rpc final : public Target {
       requests_[stream].mutable_call()->add_models(stream ? "stream" : "plain");
     }
   }
-  std::string name() const override { return "gRPC"; }
+  std::string name() const override { return kRpc; }
   void Start(bool stream, std::function<void(const Outcome&)> done) override {
     (new Call(*stub_, requests_[stream], std::move(done)))->Go();
   }
@@ -103,6 +104,34 @@ class Rpc final : public Target {
   v1::ImplementIdeaRequest requests_[2];
 };
 
+// All calls over one stream.
+class OneStream final : public Target {
+ public:
+  explicit OneStream(const std::string& address)
+      : stub_(v1::GatewayService::NewStub(ConnectTo(address))), conversation_(*stub_) {
+    for (const bool stream : {false, true}) {
+      *calls_[stream].mutable_implement() = BenchmarkRequest();
+      calls_[stream].mutable_implement()->mutable_call()->add_models(stream ? "stream" : "plain");
+    }
+  }
+  std::string name() const override { return kOneStream; }
+  void Start(bool stream, std::function<void(const Outcome&)> done) override {
+    const TimePoint started = RealClock().Now();
+    conversation_.Start(calls_[stream], [started, done = std::move(done)](v1::CallReply& reply) {
+      if (!reply.ended()) return;
+      Outcome outcome;
+      outcome.ok = reply.code() == 0 && reply.implementation().status() == "ok";
+      outcome.seconds = outcome.first_seconds = ToSeconds(RealClock().Now() - started);
+      done(outcome);
+    });
+  }
+
+ private:
+  const std::unique_ptr<v1::GatewayService::Stub> stub_;
+  engine::GatewayConversation conversation_;
+  v1::Call calls_[2];
+};
+
 }  // namespace
 
 v1::ImplementIdeaRequest BenchmarkRequest() {
@@ -126,5 +155,7 @@ absl::StatusOr<InProcess> InProcessTarget(const std::string& config_file) {
 }
 
 std::unique_ptr<Target> RpcTarget(const std::string& address) { return std::make_unique<Rpc>(address); }
+
+std::unique_ptr<Target> OneStreamTarget(const std::string& address) { return std::make_unique<OneStream>(address); }
 
 }  // namespace warpsmith::bench

@@ -105,7 +105,7 @@ void Print(const std::string& what, const std::vector<std::pair<std::string, Res
   }
 }
 
-absl::Status Run(const Flags& flags, int port) {
+absl::Status Run(const Flags& flags, int port, pid_t server) {
   WARPSMITH_ASSIGN_OR_RETURN(const TemporaryDirectory folder, TemporaryDirectory::Create("bench-gateway"));
   const std::string config = (folder.path() / "gateway.yaml").string();
   const std::string address = "unix:" + (folder.path() / "g.sock").string();
@@ -116,6 +116,7 @@ absl::Status Run(const Flags& flags, int port) {
   targets.push_back(DirectTarget(port, layers.body));
   targets.push_back(std::move(layers.target));
   targets.push_back(RpcTarget(address));
+  targets.push_back(OneStreamTarget(address));
 
   std::ostream& out = std::cout;
   const double start_megabytes = ResidentMegabytes(program->pid());
@@ -128,21 +129,32 @@ absl::Status Run(const Flags& flags, int port) {
   const auto measure = [&](const std::string& key, const std::string& what, bool first, auto load) {
     if (!flags.only.empty() && key != flags.only) return;
     std::vector<std::pair<std::string, Result>> results;
+    std::string took;
     for (const auto& target : targets) {
-      const double cpu = CpuSeconds(program->pid());
+      const double gateway_cpu = CpuSeconds(program->pid()), own_cpu = CpuSeconds(getpid()),
+                   server_cpu = CpuSeconds(server);
       results.emplace_back(target->name(), load(*target));
       const Result& result = results.back().second;
-      json[key][target->name()] = Told(result);
-      if (target->name() != "gRPC") continue;
-      const double megabytes = ResidentMegabytes(program->pid());
-      const double micros =
-          1e6 * (CpuSeconds(program->pid()) - cpu) / static_cast<double>(std::max<int64_t>(1, result.requests));
-      json[key]["gateway"] = {{"resident_mb", megabytes}, {"cpu_us_per_request", micros}};
-      if (!flags.json) {
-        Print(what, results, first);
-        out << fmt::format("  the gateway: {:.0f} us of CPU a request, {:.0f} MB\n\n", micros, megabytes) << std::flush;
+      const auto a_request = [&result](double seconds) {
+        return 1e6 * seconds / static_cast<double>(std::max<int64_t>(1, result.requests));
+      };
+      const double own = a_request(CpuSeconds(getpid()) - own_cpu), model = a_request(CpuSeconds(server) - server_cpu);
+      const double gateway = a_request(CpuSeconds(program->pid()) - gateway_cpu);
+      Json told = Told(result);
+      told["cpu_us_per_request"] = {{"this_program", own}, {"model_server", model}, {"gateway", gateway}};
+      took += fmt::format("  CPU a request, {}: {:.0f} us in this program, {:.0f} us in the model server",
+                          target->name(), own, model);
+      if (target->name() == kRpc || target->name() == kOneStream) {
+        const double megabytes = ResidentMegabytes(program->pid());
+        told["gateway_resident_mb"] = megabytes;
+        took += fmt::format(", {:.0f} us in the gateway, which has {:.0f} MB", gateway, megabytes);
       }
+      took += "\n";
+      json[key][target->name()] = std::move(told);
     }
+    if (flags.json) return;
+    Print(what, results, first);
+    out << took << "\n" << std::flush;
   };
   measure("open_500", "500 requests a second", false, [&](Target& t) { return Open(t, kOpenRate, flags.seconds); });
   for (const int concurrency : {50, 200, 1000}) {
@@ -179,7 +191,7 @@ int main(int argc, char** argv) {
     std::cerr << "bench_gateway: the model server does not start\n";
     return 1;
   }
-  const absl::Status status = warpsmith::bench::Run(flags, port);
+  const absl::Status status = warpsmith::bench::Run(flags, port, server);
   kill(server, SIGKILL);
   if (!status.ok()) {
     std::cerr << "bench_gateway: " << warpsmith::Message(status) << "\n";

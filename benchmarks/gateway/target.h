@@ -38,7 +38,11 @@ struct InProcess {
 };
 absl::StatusOr<InProcess> InProcessTarget(const std::string& config_file);
 
+// Through the gateway's RPC: a stream of its own for each call, or all calls over one.
+inline constexpr char kRpc[] = "gRPC";
+inline constexpr char kOneStream[] = "one stream";
 std::unique_ptr<Target> RpcTarget(const std::string& address);
+std::unique_ptr<Target> OneStreamTarget(const std::string& address);
 
 }  // namespace warpsmith::bench
 

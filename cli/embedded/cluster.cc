@@ -107,6 +107,7 @@ absl::Status Cluster::StartAll() {
     options.records = directory_.run_folder();
     options.child.arguments = std::move(arguments);
     options.child.arguments.insert(options.child.arguments.begin(), file->string());
+    options.child.arguments.insert(options.child.arguments.end(), {"--metrics-address", ""});
     options.child.environment = name == "gateway" ? Environment() : EnvironmentWithoutSecrets();
     // Their sockets are files of this folder, which need neither certificates nor tokens; those of another cluster
     // would be asked for here.

@@ -138,9 +138,12 @@ absl::StatusOr<fs::path> FindPostgres(const std::string& major) {
   }
   std::error_code error;
   std::vector<std::pair<int, fs::path>> debian;
-  for (const fs::directory_entry& entry : fs::directory_iterator("/usr/lib/postgresql", error)) {
-    const std::string version = entry.path().filename().string();
-    if (major.empty() || version == major) debian.emplace_back(std::atoi(version.c_str()), entry.path() / "bin");
+  // A bundle with services carries its own.
+  for (const fs::path& root : {fs::path("/"), ProgramFolder().parent_path()}) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(root / "usr/lib/postgresql", error)) {
+      const std::string version = entry.path().filename().string();
+      if (major.empty() || version == major) debian.emplace_back(std::atoi(version.c_str()), entry.path() / "bin");
+    }
   }
   std::sort(debian.rbegin(), debian.rend());
   folders.reserve(debian.size());

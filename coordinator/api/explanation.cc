@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "common/protocol_names.h"
 #include "coordinator/api/explanation_placement.h"
@@ -16,6 +17,7 @@ namespace {
 constexpr double kNoisy = 0.05;  // median spread above which small gains cannot be told from noise
 constexpr double kSmallGain = 1.02;
 constexpr double kLongWaitSeconds = 30;
+constexpr size_t kWorkersNamed = 8;
 
 std::string Remedy(const std::string& outcome) {
   if (outcome == "compile_error") return "more repairs (--repairs) or a stronger model help most";
@@ -24,6 +26,27 @@ std::string Remedy(const std::string& outcome) {
   if (outcome == "timeout") return "kernels hang or are far too slow";
   if (outcome == "wrong_output") return "check whether the accepted precision class suits the ideas (--accept)";
   return "`warpsmith show` on the example gives the whole verdict";
+}
+
+// Which workers hold what of it; empty: none does.
+absl::StatusOr<std::string> HeldNow(store::Transaction& transaction, const std::string& search_id) {
+  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows, transaction.Execute("worker_held", {search_id}));
+  std::map<std::string, std::pair<int, double>> by_worker;  // how many, and the longest
+  for (const store::Row row : rows) {
+    auto& [count, longest] = by_worker[row.Text("owner_worker")];
+    ++count;
+    longest = std::max(longest, row.Double("seconds"));
+  }
+  std::vector<std::string> parts;
+  for (const auto& [worker, of] : by_worker) {
+    if (parts.size() == kWorkersNamed) {
+      parts.push_back(fmt::format("{} other workers", by_worker.size() - kWorkersNamed));
+      break;
+    }
+    parts.push_back(fmt::format("{} at {} (for {:.0f} s)", of.first, worker, of.second));
+  }
+  if (parts.empty()) return std::string();
+  return fmt::format("Tasks under way: {}.", fmt::join(parts, ", "));
 }
 
 void AddFindings(const store::Row& funnel, const std::vector<std::string>& placement, v1::Explanation* explanation) {
@@ -150,6 +173,8 @@ absl::StatusOr<v1::Explanation> Explain(store::Transaction& transaction, const s
         fmt::format("A task of kind {} was given up: {}", row.Text("kind"), row.Text("last_error")));
   }
   if (explanation.findings().empty()) explanation.add_findings("Nothing stands in this search's way.");
+  WARPSMITH_ASSIGN_OR_RETURN(const std::string held, HeldNow(transaction, search_id));
+  if (!held.empty()) explanation.add_findings(held);
   return explanation;
 }
 

@@ -200,6 +200,21 @@ class OperatorServiceImpl final : public v1::OperatorService::Service {
       worker->set_draining(row.Bool("draining"));
       worker->set_connected(row.Bool("connected"));
     }
+    WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet held, transaction.Execute("worker_held", {""}));
+    for (const store::Row row : held) {
+      const auto holder =
+          std::find_if(reply->mutable_workers()->begin(), reply->mutable_workers()->end(),
+                       [&, id = row.Text("owner_worker")](const auto& one) { return one.worker_id() == id; });
+      if (holder == reply->mutable_workers()->end()) continue;
+      v1::HeldTask* task = holder->add_held();
+      task->set_task_id(row.Int("id"));
+      task->set_kind(row.Text("kind"));
+      task->set_stage(row.Text("stage"));
+      task->set_search_id(row.Text("search_id"));
+      task->set_search_name(row.Text("search_name"));
+      task->set_seconds(row.Double("seconds"));
+      task->set_attempts(static_cast<int>(row.Int("attempts")));
+    }
     WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet queues, transaction.Execute("queue_status", {}));
     for (const store::Row row : queues) {
       v1::QueueStatus* queue = reply->add_queues();

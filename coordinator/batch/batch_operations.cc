@@ -41,6 +41,8 @@ absl::Status CheckOpen(const BatchRecord& record, const char* what) {
       fmt::format("batch {} is {}; only one that is under way can be {}", record.name, record.state, what));
 }
 
+}  // namespace
+
 engine::SearchPlace PlaceIn(const BatchRecord& record, const std::string& key) {
   engine::SearchPlace place;
   place.batch_id = record.id;
@@ -51,8 +53,6 @@ engine::SearchPlace PlaceIn(const BatchRecord& record, const std::string& key) {
   place.paused = record.paused;
   return place;
 }
-
-}  // namespace
 
 absl::Status EndCancelled(const BatchContext& context, const std::string& batch_id) {
   std::vector<std::string> open;
@@ -228,39 +228,6 @@ absl::StatusOr<std::string> BatchOperations::Cancel(const std::string& prefix) {
   });
   if (!status.ok()) return status;
   WARPSMITH_RETURN_IF_ERROR(EndCancelled(context_, id));
-  return id;
-}
-
-absl::StatusOr<std::string> BatchOperations::RetryFailed(const std::string& prefix, int* retried) {
-  std::string id;
-  absl::Status status = context_.database.Write([&](store::Transaction& transaction) -> absl::Status {
-    *retried = 0;
-    WARPSMITH_ASSIGN_OR_RETURN(const BatchRecord record, Lock(transaction, prefix));
-    id = record.id;
-    if (record.state == "cancelled") {
-      return FailedPrecondition(fmt::format("batch {} is cancelled; submit its problems again", record.name));
-    }
-    WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet failed, transaction.Execute("batch_failed_searches", {id}));
-    for (const store::Row row : failed) {
-      WARPSMITH_ASSIGN_OR_RETURN(const store::SearchRecord old, store::GetSearch(transaction, row.Text("id")));
-      v1::SubmitSearchRequest again;
-      again.set_name(old.name);
-      WARPSMITH_ASSIGN_OR_RETURN(*again.mutable_source(), store::GetBlob(transaction, old.problem_sha256));
-      *again.mutable_settings() = old.settings;
-      again.set_submitted_by(old.submitted_by);
-      engine::SearchPlace place = PlaceIn(record, row.Text("batch_key"));
-      place.level = static_cast<int>(row.Int("level"));
-      place.number = static_cast<int>(row.Int("number"));
-      place.replaces = old.id;
-      WARPSMITH_RETURN_IF_ERROR(
-          engine::InsertSearch(transaction, context_.queue, context_.executor.settings(), again, place).status());
-      ++*retried;
-    }
-    if (*retried == 0) return absl::OkStatus();
-    return transaction.Execute("batch_set_state", {id, "running"}).status();
-  });
-  if (!status.ok()) return status;
-  if (*retried > 0) Tell({});
   return id;
 }
 

@@ -26,6 +26,9 @@ struct BatchContext {
 // Ends what is open of a cancelled batch, each search in a transaction of its own.
 absl::Status EndCancelled(const BatchContext& context, const std::string& batch_id);
 
+// A new search's place as the problem `key` of the batch.
+engine::SearchPlace PlaceIn(const BatchRecord& record, const std::string& key);
+
 class BatchOperations {
  public:
   explicit BatchOperations(const BatchContext& context) : context_(context) {}
@@ -35,6 +38,8 @@ class BatchOperations {
   absl::StatusOr<std::string> Add(const v1::AddProblemsRequest& request);
   absl::StatusOr<std::string> SetPaused(const std::string& prefix, bool paused);
   absl::StatusOr<std::string> Cancel(const std::string& prefix);
+  // Problems that failed are searched anew; those that ended for want of a budget which has room now, or with tasks in
+  // quarantine, go on where they ended.
   absl::StatusOr<std::string> RetryFailed(const std::string& prefix, int* retried);
   absl::StatusOr<std::string> Set(const v1::SetBatchRequest& request);
 
@@ -44,6 +49,8 @@ class BatchOperations {
                       const std::string& message);
   absl::StatusOr<BatchRecord> Lock(store::Transaction& transaction, const std::string& prefix);
   absl::StatusOr<std::vector<std::string>> LockSearches(store::Transaction& transaction, const std::string& batch_id);
+  absl::Status SearchAnew(store::Transaction& transaction, const BatchRecord& record, const store::Row& row);
+  absl::Status GoOn(store::Transaction& transaction, const std::string& search_id, bool had_ended);
   void Tell(const std::vector<std::string>& searches);
 
   const BatchContext context_;

@@ -146,9 +146,9 @@ absl::StatusOr<search::BatchView> BatchScheduler::View(store::Transaction& trans
                (record.limits.max_tokens() > 0 && record.used_tokens >= record.limits.max_tokens());
   bool no_room = false;  // what is under way may take all GPU time that is left
   if (const double most = record.limits.max_gpu_hours() * 3600; most > 0) {
-    WARPSMITH_ASSIGN_OR_RETURN(const engine::GpuUse use, engine::GetGpuUse(transaction, record.id));
-    view.spent = view.spent || use.Spent(most);
-    no_room = use.mean > 0 && use.Room(most) == 0;
+    WARPSMITH_ASSIGN_OR_RETURN(const engine::GpuUse use, engine::GetGpuUse(transaction, record.id, ""));
+    view.spent = view.spent || use.SpentForAll(most);
+    no_room = use.FullForAll(most);
   }
   WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows, transaction.Execute("batch_schedule", {record.id}));
   int active = 0;

@@ -153,7 +153,7 @@ absl::StatusOr<CallPlan> CallPlanner::Plan(store::Transaction& transaction, cons
       for (const search::ModelArm& arm : arms) names.push_back(arm.Name());
       const uint64_t seed = Sha256Prefix(fmt::format("{}/{}/arm", search.seed, need.idempotency_key));
       if (search.settings.model_choice() == "fixed_split") {
-        plan.arm = arms[search::DrawByWeight(names, search::SplitWeights(arms, search.settings.model_split()), seed)];
+        plan.arm = arms[search::DrawName(names, search::SplitWeights(arms, search.settings.model_split()), seed)];
       } else {
         WARPSMITH_ASSIGN_OR_RETURN(const search::ModelBandit bandit, RebuildBandit(transaction, search.id, propose));
         plan.arm = arms[bandit.Choose(names, seed)];

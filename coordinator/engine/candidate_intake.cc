@@ -86,7 +86,7 @@ absl::Status PlaceCandidate(store::Transaction& transaction, queue::TaskQueue& q
     return transaction.Execute("searches_refresh_best", {std::vector<std::string>{search.id}}).status();
   }
   // Where its batch has no GPU time to spare just now it stays queued: the strategy orders it when there is.
-  WARPSMITH_ASSIGN_OR_RETURN(const int room, GpuRoom(transaction, search.batch_id));
+  WARPSMITH_ASSIGN_OR_RETURN(const int room, GpuRoom(transaction, search.batch_id, search.id));
   if (room == 0) return absl::OkStatus();
   return OrderEvaluation(transaction, queue, settings, search, source.id, source.round, "measure",
                          fmt::format("{}/measure/{}", search.id, source.id));

@@ -14,17 +14,6 @@ namespace {
 bool IsTime(double value) { return std::isfinite(value) && value > 0; }
 double OrZero(double value) { return std::isfinite(value) ? value : 0; }
 
-std::string HexOf(const std::string& bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(bytes.size() * 2);
-  for (const unsigned char byte : bytes) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
-
 std::string CubinOf(const v1::Evaluation& evaluation) {
   return store::CleanLine(
       evaluation.cubin_sha256().empty() ? evaluation.compile().artifact_sha256() : evaluation.cubin_sha256(), 64);
@@ -71,11 +60,11 @@ absl::StatusOr<std::map<std::string, double>> EagerTimes(store::Transaction& tra
 
 // Task to evaluation, of those that were not there before.
 absl::StatusOr<std::map<int64_t, int64_t>> Insert(store::Transaction& transaction, const std::vector<Figured*>& wave) {
-  std::vector<int64_t> tasks, epochs;
+  std::vector<int64_t> tasks, epochs, body_from, body_bytes;
   std::vector<int> outcomes;
   std::vector<double> medians, spreads, ratios, gpu_seconds, seconds;
-  std::vector<std::string> searches, candidates, stages, reasons, devices, emulated, workers, bodies, harnesses, judges,
-      cubins;
+  std::vector<std::string> searches, candidates, stages, reasons, devices, emulated, workers, harnesses, judges, cubins;
+  std::string bodies;
   for (const Figured* one : wave) {
     const v1::Evaluation& evaluation = one->evaluation;
     tasks.push_back(one->task->id);
@@ -93,16 +82,21 @@ absl::StatusOr<std::map<int64_t, int64_t>> Insert(store::Transaction& transactio
     workers.push_back(store::CleanLine(evaluation.worker_id(), 200));
     gpu_seconds.push_back(OrZero(evaluation.gpu_seconds()));
     seconds.push_back(one->seconds);
-    bodies.push_back(HexOf(evaluation.SerializeAsString()));
+    const size_t before = bodies.size();
+    evaluation.AppendToString(&bodies);
+    body_from.push_back(static_cast<int64_t>(before) + 1);
+    body_bytes.push_back(static_cast<int64_t>(bodies.size() - before));
     harnesses.push_back(store::CleanLine(evaluation.harness_rev(), 40));
     judges.push_back(store::CleanLine(evaluation.judge_rev(), 40));
     cubins.push_back(one->cubin);
   }
   WARPSMITH_ASSIGN_OR_RETURN(
       const store::ResultSet rows,
-      transaction.Execute("evaluations_insert",
-                          {tasks, epochs, searches, candidates, stages, outcomes, reasons, medians, spreads, ratios,
-                           devices, emulated, workers, gpu_seconds, seconds, bodies, harnesses, judges, cubins}));
+      transaction.Execute(
+          "evaluations_insert",
+          {tasks,     epochs, searches, candidates, stages,    outcomes,    reasons, medians,
+           spreads,   ratios, devices,  emulated,   workers,   gpu_seconds, seconds, store::Bytes{bodies},
+           harnesses, judges, cubins,   body_from,  body_bytes}));
   std::map<int64_t, int64_t> inserted;
   for (const store::Row row : rows) inserted[row.Int("task_id")] = row.Int("id");
   return inserted;

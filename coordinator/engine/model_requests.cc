@@ -8,6 +8,7 @@
 
 #include "common/protocol_names.h"
 #include "coordinator/bank/bank.h"
+#include "coordinator/engine/problem_history.h"
 #include "coordinator/store/blob_store.h"
 #include "coordinator/store/text.h"
 
@@ -71,10 +72,11 @@ v1::TriedIdea Tried(const store::IdeaRecord& idea, const std::vector<store::Cand
   v1::TriedIdea tried;
   *tried.mutable_idea() = idea.idea;
   std::map<std::string, std::pair<int, std::string>> failures;  // class to count and example
+  double best_ms = 0;
   for (const store::CandidateRecord& candidate : candidates) {
     if (candidate.idea_id != idea.idea.id()) continue;
     if (candidate.outcome == v1::OUTCOME_OK) {
-      if (tried.best_ms() == 0 || candidate.median_ms < tried.best_ms()) tried.set_best_ms(candidate.median_ms);
+      if (best_ms == 0 || candidate.median_ms < best_ms) best_ms = candidate.median_ms;
     } else if (candidate.state == "rejected" && candidate.reject_reason != "exhausted") {
       auto& failure = failures[candidate.reject_reason];
       ++failure.first;
@@ -87,16 +89,8 @@ v1::TriedIdea Tried(const store::IdeaRecord& idea, const std::vector<store::Cand
   }
   const auto most = std::max_element(failures.begin(), failures.end(),
                                      [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
-  if (tried.best_ms() > 0) {
-    tried.set_outcome("ok");
-    if (parent_ms > 0) tried.set_ratio_to_parent(parent_ms / tried.best_ms());
-  } else {
-    tried.set_outcome(most != failures.end() ? most->first : "untried");
-  }
-  if (most != failures.end()) {
-    tried.set_why(most->first + ": " +
-                  store::CleanLine(most->second.second.substr(0, most->second.second.find('\n')), 200));
-  }
+  const bool failed = most != failures.end();
+  SetFate(best_ms, parent_ms, failed ? most->first : "", failed ? most->second.second : "", &tried);
   return tried;
 }
 
@@ -162,6 +156,7 @@ absl::StatusOr<v1::ProposeIdeasRequest> MakeProposeRequest(store::Transaction& t
   std::map<std::string, double> times;
   times[""] = search.eager_ms;
   for (const store::CandidateRecord& candidate : candidates) times[candidate.id] = candidate.median_ms;
+  WARPSMITH_RETURN_IF_ERROR(AddEarlierSearches(transaction, search, &request));
   // All of them: the prompts fold what is too long, and say how much.
   for (const store::IdeaRecord& idea : ideas) {
     v1::TriedIdea* tried = request.add_tried();

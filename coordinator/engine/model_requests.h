@@ -14,7 +14,7 @@ namespace warpsmith::engine {
 // The same key for a call that is repeated after a crash or a lost connection; a new one after an ordinary failure.
 std::string IdempotencyKey(const queue::Task& task);
 
-// With every idea of the search.
+// With every idea of the search, after those of other searches on the same problem and kind of device.
 absl::StatusOr<v1::ProposeIdeasRequest> MakeProposeRequest(store::Transaction& transaction,
                                                            const store::SearchRecord& search, const queue::Task& task);
 // Leaves out the ideas that a model is not to be told of: with `best_of_n` all of them; with `evolve` other islands',

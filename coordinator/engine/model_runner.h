@@ -8,7 +8,9 @@
 
 #include <condition_variable>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -49,6 +51,9 @@ class ModelRunner {
                                                 const CallPlan& plan);
   // After a call that failed: its recorded calls are settled, or all of it where more may have been spent.
   absl::Status Charge(const CallOfTask& call, const absl::Status& failure, bool sent);
+  // The catalog is a list and goes on by what it gave to the search, so that it is asked one call at a time in each.
+  // Null: it is being asked for this one.
+  std::shared_ptr<void> TakeCatalog(const std::string& search_id);
   void Settle(const queue::Task& task, const absl::Status& status);
   // Repeats what the database was not there for, until it is or the runner stops.
   absl::Status Persist(const std::function<absl::Status()>& write);
@@ -66,13 +71,13 @@ class ModelRunner {
   Clock& clock_;
   const queue::Owner owner_;
 
-  std::mutex catalog_mutex_;  // held while the catalog is asked for ideas: it is a list, and goes on by what it gave
   std::mutex mutex_;
   std::condition_variable wake_;
   uint64_t wakes_ = 0;                  // guarded by mutex_
   bool stopping_ = false;               // guarded by mutex_
   std::map<int64_t, int64_t> in_hand_;  // guarded by mutex_: task to epoch
   int unreachable_ = 0;                 // guarded by mutex_: calls in a row that found no gateway
+  std::set<std::string> at_catalog_;    // guarded by mutex_: searches for which the catalog is being asked for ideas
   std::vector<std::thread> threads_;
 };
 

@@ -9,11 +9,21 @@
 namespace warpsmith::engine {
 namespace {
 
+constexpr double kCatalogSeconds = 0.3;  // the catalog answers at once
+
 // A token is seldom less than three bytes of code; the prompts' own text comes on top.
 template <typename Request>
 int64_t InputTokens(const Request& request) {
   constexpr int64_t kPromptTokens = 8'000;
   return kPromptTokens + static_cast<int64_t>(request.ByteSizeLong()) / 3;
+}
+
+// Of ideas tried a prompt has no more than this, however many there are.
+int64_t InputTokens(const v1::ProposeIdeasRequest& request) {
+  constexpr int64_t kMostHistoryBytes = 32 << 10;
+  int64_t bytes = 0;
+  for (const v1::TriedIdea& tried : request.tried()) bytes += static_cast<int64_t>(tried.ByteSizeLong());
+  return InputTokens<v1::ProposeIdeasRequest>(request) - std::max<int64_t>(0, bytes - kMostHistoryBytes) / 3;
 }
 
 // Whether the gateway gives such an answer before it asks a model, or we do when everything was recorded.
@@ -63,6 +73,15 @@ absl::StatusOr<v1::ProposeIdeasReply> ModelRunner::Propose(const queue::Task& ta
   return reply;
 }
 
+std::shared_ptr<void> ModelRunner::TakeCatalog(const std::string& search_id) {
+  std::lock_guard lock(mutex_);
+  if (!at_catalog_.insert(search_id).second) return nullptr;
+  return {this, [this, search_id](void*) {
+            std::lock_guard done(mutex_);
+            at_catalog_.erase(search_id);
+          }};
+}
+
 absl::Status ModelRunner::RunPropose(const store::SearchRecord& search, const queue::Task& task) {
   v1::ProposeIdeasRequest request;
   const auto make = [&] {
@@ -82,12 +101,16 @@ absl::Status ModelRunner::RunPropose(const store::SearchRecord& search, const qu
   need.input_tokens = InputTokens(request);
   WARPSMITH_ASSIGN_OR_RETURN(CallPlan plan, Plan(search, task, need));
   if (plan.refusal) return Refuse(task, *plan.refusal);
-  std::unique_lock catalog(catalog_mutex_, std::defer_lock);
+  std::shared_ptr<void> catalog;
   if (!plan.arm || plan.arm->catalog) {
+    const CallOfTask unused{need.idempotency_key, plan.reservation};
     // The catalog draws nothing: told less than all it would give the same again, and so would two calls at once.
-    catalog.lock();
+    catalog = TakeCatalog(search.id);
+    if (catalog == nullptr) {
+      WARPSMITH_RETURN_IF_ERROR(Persist([&] { return replies_.Close(unused, /*abandoned=*/false); }));
+      return Refuse(task, {false, kCatalogSeconds, "the catalog is being asked for this search"});
+    }
     if (absl::Status made = make(); !made.ok()) {
-      const CallOfTask unused{need.idempotency_key, plan.reservation};
       WARPSMITH_RETURN_IF_ERROR(Persist([&] { return replies_.Close(unused, /*abandoned=*/false); }));
       return made;
     }
@@ -97,7 +120,7 @@ absl::Status ModelRunner::RunPropose(const store::SearchRecord& search, const qu
   proposed.push_back({{need.idempotency_key, plan.reservation}, std::move(reply)});
   if (catalog_ran_out) {
     // The catalog is finite; models have the rest.
-    catalog.unlock();
+    catalog.reset();
     KeepOwnHistory(search, task, &request);
     for (const v1::Idea& idea : proposed.back().reply.ideas()) {
       v1::TriedIdea* tried = request.add_tried();

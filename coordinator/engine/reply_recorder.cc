@@ -85,7 +85,8 @@ absl::Status ReplyRecorder::StoreCall(store::Transaction& transaction, const que
                                    call.estimated(),
                                    store::CleanLine(call.effort(), 40),
                                    store::CleanLine(call.prompt_variant(), 80),
-                                   store::CleanLine(call.error_class(), 40)})
+                                   store::CleanLine(call.error_class(), 40),
+                                   call.kept()})
       .status();
 }
 

@@ -97,10 +97,19 @@ absl::StatusOr<std::vector<RecordedResult>> ResultRecorder::RecordTogether(const
   std::vector<RecordedResult> recorded;
   std::set<std::string> changed;
   std::vector<queue::CancelledTask> cancelled;
+  struct FirstRecorded {
+    const WorkerResult* result;
+    std::string stage;
+    bool refused;
+  };
+  std::vector<FirstRecorded> first_recorded;
+  int stale = 0;
   absl::Status status = database_.Write([&](store::Transaction& transaction) -> absl::Status {
     recorded.clear();
     changed.clear();
     cancelled.clear();
+    first_recorded.clear();
+    stale = 0;
     std::vector<int64_t> ids;
     std::vector<queue::TaskKey> keys;
     std::vector<queue::Completion> completions;
@@ -118,13 +127,17 @@ absl::StatusOr<std::vector<RecordedResult>> ResultRecorder::RecordTogether(const
     std::set<std::pair<std::string, int>> rounds;
     std::vector<EvaluatedTask> evaluated;
     for (const queue::Task& task : done) {
-      const WorkerResult& result = *by_key.at({task.id, task.epoch});
+      const auto sent = by_key.find({task.id, task.epoch});
+      if (sent == by_key.end()) return Internal(fmt::format("task {} was completed at an epoch nobody sent", task.id));
+      const WorkerResult& result = *sent->second;
       changed.insert(task.search_id);
       if (task.kind == queue::TaskKind::kEvaluate && result.result.has_evaluation()) {
         evaluated.push_back({&task, &result.result, result.worker_id});
         rounds.emplace(task.search_id, task.round);
       } else if (task.kind == queue::TaskKind::kIntake && result.result.has_intake()) {
-        WARPSMITH_RETURN_IF_ERROR(RecordIntake(transaction, task, result, &cancelled));
+        bool refused = false;
+        WARPSMITH_RETURN_IF_ERROR(RecordIntake(transaction, task, result, &cancelled, &refused));
+        first_recorded.push_back({&result, "", refused});
       } else {
         return InvalidArgument(fmt::format("worker {} sent a result of the wrong kind for a task of kind {}",
                                            result.worker_id, queue::TaskKindName(task.kind)));
@@ -133,6 +146,7 @@ absl::StatusOr<std::vector<RecordedResult>> ResultRecorder::RecordTogether(const
     WARPSMITH_ASSIGN_OR_RETURN(const std::vector<StoredEvaluation> stored,
                                StoreEvaluations(transaction, queue_, executor_.settings(), evaluated));
     for (const StoredEvaluation& one : stored) {
+      first_recorded.push_back({by_key.at({one.task->id, one.task->epoch}), one.task->stage, false});
       if (one.task->stage != "confirm") continue;
       WARPSMITH_ASSIGN_OR_RETURN(const store::SearchRecord search, store::GetSearch(transaction, one.task->search_id));
       WARPSMITH_RETURN_IF_ERROR(bank::RecordConfirmation(
@@ -144,6 +158,7 @@ absl::StatusOr<std::vector<RecordedResult>> ResultRecorder::RecordTogether(const
       if (failure.empty()) continue;
       WARPSMITH_ASSIGN_OR_RETURN(const std::vector<queue::Task> failed,
                                  queue_.Fail(transaction, KeyOf(result), failure));
+      if (failed.empty()) ++stale;
       for (const queue::Task& task : failed) {
         changed.insert(task.search_id);
         if (task.state == queue::TaskState::kQuarantined) {
@@ -164,16 +179,24 @@ absl::StatusOr<std::vector<RecordedResult>> ResultRecorder::RecordTogether(const
       all_kept.insert(earlier.begin(), earlier.end());
     }
     for (const queue::TaskKey& key : keys) recorded.push_back({key, all_kept.contains(key)});
+    for (const auto& [key, result] : by_key) stale += all_kept.contains(key) ? 0 : 1;
     return absl::OkStatus();
   });
   if (!status.ok()) return status;
+  for (const FirstRecorded& one : first_recorded) {
+    const v1::TaskResult& result = one.result->result;
+    if (result.has_evaluation()) observer_->OnEvaluation(one.result->worker_id, one.stage, result.evaluation());
+    if (result.has_intake()) observer_->OnIntake(one.refused, result.seconds());
+  }
+  if (stale > 0) observer_->OnStale(stale);
   if (!cancelled.empty()) signals_.TasksCancelled(cancelled);
   for (const std::string& search_id : changed) signals_.SearchChanged(search_id);
   return recorded;
 }
 
 absl::Status ResultRecorder::RecordIntake(store::Transaction& transaction, const queue::Task& task,
-                                          const WorkerResult& result, std::vector<queue::CancelledTask>* cancelled) {
+                                          const WorkerResult& result, std::vector<queue::CancelledTask>* cancelled,
+                                          bool* refused) {
   WARPSMITH_ASSIGN_OR_RETURN(store::SearchRecord search, store::GetSearch(transaction, task.search_id));
   const v1::IntakeResult& intake = result.result.intake();
   const v1::ProblemSignature& signature = intake.signature();
@@ -186,6 +209,7 @@ absl::Status ResultRecorder::RecordIntake(store::Transaction& transaction, const
         "two runs on the same inputs differ (live dropout, for instance), so no kernel can be judged; submit it again "
         "with --eval-mode";
   }
+  *refused = !error.empty();
   if (!error.empty()) {
     return executor_
         .End(transaction, search, v1::SEARCH_STATE_FAILED, "intake",
@@ -253,7 +277,9 @@ absl::Status ResultRecorder::GiveUp(store::Transaction& transaction, const queue
     WARPSMITH_ASSIGN_OR_RETURN(const store::SearchRecord search, store::GetSearch(transaction, task.search_id));
     return executor_
         .End(transaction, search, v1::SEARCH_STATE_FAILED, "intake",
-             store::CleanText(fmt::format("problem {}: intake did not end: {}", search.name, task.last_error), 4000),
+             store::CleanText(fmt::format("problem {}: its intake was tried {} times and did not end: {}", search.name,
+                                          task.failures + task.worker_deaths, task.last_error),
+                              4000),
              clock_.WallMicros(), cancelled)
         .status();
   }

@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "coordinator/engine/decision_executor.h"
+#include "coordinator/engine/engine_observer.h"
 #include "coordinator/engine/signals.h"
 #include "warpsmith/v1/worker.pb.h"
 
@@ -32,6 +33,9 @@ class ResultRecorder {
                  Clock& clock)
       : database_(database), queue_(queue), executor_(executor), signals_(signals), clock_(clock) {}
 
+  // Before the first Record; outlives this.
+  void Observe(EngineObserver& observer) { observer_ = &observer; }
+
   // One transaction for all. Where one of them cannot be stored at all, each is stored by itself and the bad one's task
   // fails. Unavailable and ResourceExhausted: nothing was recorded; try again.
   absl::StatusOr<std::vector<RecordedResult>> Record(const std::vector<WorkerResult>& results);
@@ -43,13 +47,14 @@ class ResultRecorder {
  private:
   absl::StatusOr<std::vector<RecordedResult>> RecordTogether(const std::vector<WorkerResult>& results);
   absl::Status RecordIntake(store::Transaction& transaction, const queue::Task& task, const WorkerResult& result,
-                            std::vector<queue::CancelledTask>* cancelled);
+                            std::vector<queue::CancelledTask>* cancelled, bool* refused);
 
   store::Database& database_;
   queue::TaskQueue& queue_;
   const DecisionExecutor& executor_;
   Signals& signals_;
   Clock& clock_;
+  EngineObserver* observer_ = &EngineObserver::None();
 };
 
 }  // namespace warpsmith::engine

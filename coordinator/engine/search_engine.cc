@@ -29,12 +29,7 @@ absl::StatusOr<std::unique_ptr<search::Strategy>> StrategyOf(const store::Search
 
 SearchEngine::SearchEngine(store::Database& database, queue::TaskQueue& queue, const EngineSettings& settings,
                            Signals& signals, Clock& clock)
-    : database_(database),
-      queue_(queue),
-      settings_(settings),
-      signals_(signals),
-      clock_(clock),
-      executor_(queue, settings) {}
+    : database_(database), settings_(settings), signals_(signals), clock_(clock), executor_(queue, settings) {}
 
 SearchEngine::~SearchEngine() { Stop(); }
 
@@ -59,30 +54,44 @@ void SearchEngine::MarkChanged(const std::string& search_id) {
   wake_.notify_all();
 }
 
+absl::Status SearchEngine::MakePlan(store::Transaction& transaction, const std::string& search_id, bool to_look,
+                                    Plan* plan) {
+  *plan = {};
+  WARPSMITH_ASSIGN_OR_RETURN(plan->record, store::GetSearch(transaction, search_id));
+  const store::SearchRecord& record = plan->record;
+  if (record.state != v1::SEARCH_STATE_RUNNING || record.paused) return absl::OkStatus();
+  WARPSMITH_ASSIGN_OR_RETURN(const std::unique_ptr<search::Strategy> strategy, StrategyOf(record));
+  WARPSMITH_ASSIGN_OR_RETURN(search::Snapshot snapshot, BuildSnapshot(transaction, record));
+  WARPSMITH_ASSIGN_OR_RETURN(const search::Capacity capacity, ShareGpuTime(transaction, record, to_look, &snapshot));
+  plan->now_us = clock_.WallMicros();
+  plan->actions = strategy->Next(snapshot, static_cast<uint64_t>(record.decision_seq),
+                                 static_cast<uint64_t>(record.seed), plan->now_us, capacity);
+  // A search of a batch waits between two rounds until the batch grants it the next one.
+  if (!record.batch_id.empty()) plan->actions = search::WithinRounds(std::move(plan->actions), record.granted_rounds);
+  if (!to_look && !plan->actions.empty()) plan->snapshot_hash = search::SnapshotHash(snapshot);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<bool> SearchEngine::Step(const std::string& search_id) {
+  Plan plan;
+  WARPSMITH_RETURN_IF_ERROR(database_.Read(
+      [&](store::Transaction& transaction) -> absl::Status { return MakePlan(transaction, search_id, true, &plan); }));
+  if (plan.actions.empty()) return false;
   bool decided = false;
   std::vector<queue::CancelledTask> cancelled;
   absl::Status status = database_.Write([&](store::Transaction& transaction) -> absl::Status {
     decided = false;
     cancelled.clear();
     WARPSMITH_RETURN_IF_ERROR(transaction.Execute("search_lock", {search_id}).status());
-    WARPSMITH_ASSIGN_OR_RETURN(const store::SearchRecord record, store::GetSearch(transaction, search_id));
-    if (record.state != v1::SEARCH_STATE_RUNNING || record.paused) return absl::OkStatus();
-    WARPSMITH_ASSIGN_OR_RETURN(const std::unique_ptr<search::Strategy> strategy, StrategyOf(record));
-    WARPSMITH_ASSIGN_OR_RETURN(search::Snapshot snapshot, BuildSnapshot(transaction, queue_, record));
-    WARPSMITH_ASSIGN_OR_RETURN(const search::Capacity capacity, ShareGpuTime(transaction, record, &snapshot));
-    const int64_t now_us = clock_.WallMicros();
-    std::vector<search::Action> actions = strategy->Next(snapshot, static_cast<uint64_t>(record.decision_seq),
-                                                         static_cast<uint64_t>(record.seed), now_us, capacity);
-    // A search of a batch waits between two rounds until the batch grants it the next one.
-    if (!record.batch_id.empty()) actions = search::WithinRounds(std::move(actions), record.granted_rounds);
-    if (actions.empty()) return absl::OkStatus();
-    WARPSMITH_RETURN_IF_ERROR(transaction
-                                  .Execute("decision_insert", {search_id, record.decision_seq, record.strategy,
-                                                               search::SnapshotHash(snapshot), record.seed, now_us,
-                                                               search::ActionsToJson(actions)})
-                                  .status());
-    WARPSMITH_RETURN_IF_ERROR(executor_.Execute(transaction, record, actions, now_us, &cancelled));
+    WARPSMITH_RETURN_IF_ERROR(MakePlan(transaction, search_id, false, &plan));
+    if (plan.actions.empty()) return absl::OkStatus();
+    const store::SearchRecord& record = plan.record;
+    WARPSMITH_RETURN_IF_ERROR(
+        transaction
+            .Execute("decision_insert", {search_id, record.decision_seq, record.strategy, plan.snapshot_hash,
+                                         record.seed, plan.now_us, search::ActionsToJson(plan.actions)})
+            .status());
+    WARPSMITH_RETURN_IF_ERROR(executor_.Execute(transaction, record, plan.actions, plan.now_us, &cancelled));
     WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet counted,
                                transaction.Execute("search_next_decision", {search_id, record.decision_seq}));
     if (counted.empty()) return Internal("the decision's number was taken by another transaction");

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "common/clock.h"
 #include "coordinator/engine/decision_executor.h"
@@ -27,17 +28,27 @@ class SearchEngine {
   // What the engine's thread does each time it wakes. Only for those who have not called Start and step it themselves.
   void Turn();
 
-  // One decision on one search. False: the strategy waits.
+  // One decision on one search. False: the strategy waits. Most changes call for none, so it is looked first without a
+  // lock and without a write; what is to be done is then decided anew under the search's lock. A change that the look
+  // saw by half tells of itself after its commit.
   absl::StatusOr<bool> Step(const std::string& search_id);
 
   const DecisionExecutor& executor() const { return executor_; }
 
  private:
+  // What a strategy saw and wants.
+  struct Plan {
+    store::SearchRecord record;
+    std::string snapshot_hash;
+    int64_t now_us = 0;
+    std::vector<search::Action> actions;
+  };
+
   void Loop();
   void Advance(const std::string& search_id);
+  absl::Status MakePlan(store::Transaction& transaction, const std::string& search_id, bool to_look, Plan* plan);
 
   store::Database& database_;
-  queue::TaskQueue& queue_;
   const EngineSettings settings_;
   Signals& signals_;
   Clock& clock_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "coordinator/bank/bank.h"
+#include "coordinator/queue/task.h"
 #include "coordinator/search/numbers.h"
 #include "coordinator/search/snapshot_index.h"
 #include "coordinator/store/budgets.h"
@@ -16,32 +17,55 @@ search::CandidateState StateOf(const std::string& state) {
   return state == "evaluating" ? search::CandidateState::kEvaluating : search::CandidateState::kQueued;
 }
 
-search::TaskView ViewOf(const queue::Task& task) {
+search::TaskView TaskFromRow(const store::Row& row) {
   search::TaskView view;
-  view.round = task.round;
-  switch (task.kind) {
+  const queue::TaskKind kind = queue::ParseTaskKind(row.Text("kind"));
+  const queue::TaskState state = queue::ParseTaskState(row.Text("state"));
+  view.state = state == queue::TaskState::kDone ? search::TaskState::kDone
+               : state == queue::TaskState::kAvailable || state == queue::TaskState::kRunning
+                   ? search::TaskState::kOpen
+                   : search::TaskState::kFailed;
+  const bool confirm = row.Text("stage") == "confirm";
+  view.round = static_cast<int>(row.Int("round"));
+  switch (kind) {
     case queue::TaskKind::kPropose:
       view.kind = search::TaskKind::kPropose;
-      view.subject_id = view.parent_id = task.parent_id;
-      view.count = task.wanted;
+      view.subject_id = view.parent_id = row.Text("parent_id");
+      view.count = static_cast<int>(row.Int("wanted"));
       break;
     case queue::TaskKind::kImplement:
       view.kind = search::TaskKind::kImplement;
-      view.subject_id = task.idea_id;
-      view.count = static_cast<int>(task.indexes.size());
+      view.subject_id = row.Text("idea_id");
+      view.count = static_cast<int>(row.Int("indexes"));
       break;
     case queue::TaskKind::kRepair:
       view.kind = search::TaskKind::kRepair;
-      view.subject_id = task.candidate_id;
+      view.subject_id = row.Text("candidate_id");
       break;
     default:
-      view.kind = task.stage == "confirm" ? search::TaskKind::kConfirm : search::TaskKind::kEvaluate;
-      view.subject_id = task.candidate_id;
+      view.kind = confirm ? search::TaskKind::kConfirm : search::TaskKind::kEvaluate;
+      view.subject_id = row.Text("candidate_id");
   }
-  view.state = task.state == queue::TaskState::kDone ? search::TaskState::kDone
-               : task.state == queue::TaskState::kAvailable || task.state == queue::TaskState::kRunning
-                   ? search::TaskState::kOpen
-                   : search::TaskState::kFailed;
+  return view;
+}
+
+search::CandidateView CandidateFromRow(const store::Row& row) {
+  search::CandidateView view;
+  view.id = row.Text("id");
+  view.idea_id = row.Text("idea_id");
+  view.parent_id = row.Text("parent_id");
+  view.repair_of = row.Text("repair_of");
+  view.round = static_cast<int>(row.Int("round"));
+  view.index = static_cast<int>(row.Int("idx"));
+  view.repair_attempt = static_cast<int>(row.Int("repair_attempt"));
+  const bool duplicate = row.Bool("duplicate");
+  view.state = duplicate ? search::CandidateState::kRejected : StateOf(row.Text("state"));
+  view.outcome = static_cast<v1::Outcome>(row.Int("outcome"));
+  view.median_ms = row.Double("median_ms");
+  view.spread = row.Double("spread");
+  view.log_ratio = row.Double("log_ratio");
+  view.twin_of = row.Text("twin_of");
+  view.reason = duplicate ? "duplicate" : row.Text("reason");
   return view;
 }
 
@@ -67,8 +91,7 @@ double RooflineShare(const v1::Evaluation& evaluation) {
   return search::Amount(less_arithmetic ? roofline.memory_floor_ms() / median_ms : roofline.share());
 }
 
-absl::StatusOr<search::Snapshot> BuildSnapshot(store::Transaction& transaction, queue::TaskQueue& queue,
-                                               const store::SearchRecord& record) {
+absl::StatusOr<search::Snapshot> BuildSnapshot(store::Transaction& transaction, const store::SearchRecord& record) {
   search::Snapshot snapshot;
   snapshot.search_id = record.id;
   WARPSMITH_ASSIGN_OR_RETURN(snapshot.values, search::ResolveSettings(record.settings));
@@ -79,27 +102,10 @@ absl::StatusOr<search::Snapshot> BuildSnapshot(store::Transaction& transaction, 
                              transaction.Execute("round_started", {record.id, record.round}));
   if (!started.empty()) snapshot.round_started_us = started[0].Int("started_us");
 
-  WARPSMITH_ASSIGN_OR_RETURN(const std::vector<store::CandidateRecord> candidates,
-                             store::GetCandidates(transaction, record.id, false));
-  for (const store::CandidateRecord& candidate : candidates) {
-    search::CandidateView& view = snapshot.candidates.emplace_back();
-    view.id = candidate.id;
-    view.idea_id = candidate.idea_id;
-    view.parent_id = candidate.parent_id;
-    view.repair_of = candidate.repair_of;
-    view.round = candidate.round;
-    view.index = candidate.index;
-    view.repair_attempt = candidate.repair_attempt;
-    // The same program as an earlier candidate: nothing to repair, confirm or branch from that the first one is not.
-    const bool duplicate = !candidate.duplicate_of.empty() && !candidate.reused;
-    view.state = duplicate ? search::CandidateState::kRejected : StateOf(candidate.state);
-    view.outcome = candidate.outcome;
-    view.median_ms = candidate.median_ms;
-    view.spread = candidate.spread;
-    view.log_ratio = candidate.log_ratio;
-    view.twin_of = candidate.twin_of;
-    view.reason = duplicate ? "duplicate" : candidate.state == "rejected" ? candidate.reject_reason : candidate.reason;
-  }
+  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet candidates,
+                             transaction.Execute("snapshot_candidates", {record.id}));
+  snapshot.candidates.reserve(candidates.size());
+  for (const store::Row row : candidates) snapshot.candidates.push_back(CandidateFromRow(row));
 
   if (!record.emulated && snapshot.values.stop_at_roofline_share > 0) {
     WARPSMITH_RETURN_IF_ERROR(AddRoofline(transaction, &snapshot));
@@ -120,12 +126,12 @@ absl::StatusOr<search::Snapshot> BuildSnapshot(store::Transaction& transaction, 
     view.island = idea.idea.island();
   }
 
-  WARPSMITH_ASSIGN_OR_RETURN(const std::vector<queue::Task> tasks, queue.OfSearch(transaction, record.id));
-  for (const queue::Task& task : tasks) {
-    if (task.kind == queue::TaskKind::kIntake) continue;
-    snapshot.tasks.push_back(ViewOf(task));
-    if (task.kind == queue::TaskKind::kPropose && task.state == queue::TaskState::kDone &&
-        task.result.rfind("exhausted", 0) == 0) {
+  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet tasks, transaction.Execute("snapshot_tasks", {record.id}));
+  snapshot.tasks.reserve(tasks.size());
+  for (const store::Row row : tasks) {
+    snapshot.tasks.push_back(TaskFromRow(row));
+    const search::TaskView& task = snapshot.tasks.back();
+    if (task.kind == search::TaskKind::kPropose && task.state == search::TaskState::kDone && row.Bool("exhausted")) {
       snapshot.exhausted_parents.push_back(task.parent_id);
     }
   }

@@ -3,14 +3,12 @@
 #ifndef WARPSMITH_COORDINATOR_ENGINE_SNAPSHOT_BUILDER_H_
 #define WARPSMITH_COORDINATOR_ENGINE_SNAPSHOT_BUILDER_H_
 
-#include "coordinator/queue/task_queue.h"
 #include "coordinator/search/snapshot.h"
 #include "coordinator/store/records.h"
 
 namespace warpsmith::engine {
 
-absl::StatusOr<search::Snapshot> BuildSnapshot(store::Transaction& transaction, queue::TaskQueue& queue,
-                                               const store::SearchRecord& record);
+absl::StatusOr<search::Snapshot> BuildSnapshot(store::Transaction& transaction, const store::SearchRecord& record);
 
 // How near an evaluation comes to what the device allows; 0: not known. Arithmetic that the algorithm as written does
 // not need to do is no limit: a kernel that does with less of it is measured by its bytes.

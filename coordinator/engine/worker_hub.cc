@@ -10,8 +10,9 @@
 namespace warpsmith::engine {
 namespace {
 
-constexpr size_t kResultsAtOnce = 512;
 constexpr size_t kResultsKept = 8192;
+constexpr size_t kSeenAtOnce = 64;
+constexpr int kSeenParts = 16;
 constexpr int kMostSlots = 64;
 
 std::string CheckHello(const v1::Hello& hello) {
@@ -47,6 +48,7 @@ WorkerHub::WorkerHub(store::Database& database, queue::TaskQueue& queue, ResultR
 WorkerHub::~WorkerHub() { Stop(); }
 
 void WorkerHub::Start() {
+  recorder_ = std::thread([this] { RecordLoop(); });
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -56,7 +58,9 @@ void WorkerHub::Stop() {
     stopping_ = true;
   }
   wake_.notify_all();
+  record_.notify_all();
   if (thread_.joinable()) thread_.join();
+  if (recorder_.joinable()) recorder_.join();
   std::map<uint64_t, std::shared_ptr<WorkerConnection>> opened;
   {
     std::lock_guard lock(mutex_);
@@ -72,6 +76,7 @@ uint64_t WorkerHub::Open(std::shared_ptr<WorkerConnection> connection) {
     connection->Close("the coordinator is shutting down");
   } else {
     opened_.emplace(id, std::move(connection));
+    fresh_.push_back(id);
   }
   return id;
 }
@@ -141,13 +146,15 @@ void WorkerHub::Loop() {
   while (true) {
     {
       std::unique_lock lock(mutex_);
-      const bool waiting = !unrecorded_.empty() || clock_.Now() < quiet_until_;
+      const bool waiting = (!unrecorded_.empty() && !recording_) || clock_.Now() < quiet_until_;
       const Duration poll = std::clamp<Duration>(next_dispatch_ - clock_.Now(), std::chrono::milliseconds(1), beat);
       wake_.wait_for(lock, waiting ? std::min(kDatabaseRetry, beat) : poll,
-                     [this] { return stopping_ || woken_ || !inbox_.empty(); });
+                     [this] { return stopping_ || woken_ || !inbox_.empty() || recorded_; });
       if (stopping_) return;
     }
+    const TimePoint begun = clock_.Now();
     Turn();
+    observer_->OnTurn(clock_.Now() - begun);
   }
 }
 
@@ -160,6 +167,8 @@ void WorkerHub::Turn() {
   // Workers that outlived the last coordinator come back with Hello; their tasks are not taken from them before.
   if (!rescue_from_) rescue_from_ = clock_.Now() + FromSeconds(queue_.settings().lease_seconds);
   TakeIn();
+  TakeRecorded();
+  TellFleet();
   if (clock_.Now() < quiet_until_) return;
   Register();
   RecordResults();
@@ -170,8 +179,10 @@ void WorkerHub::Turn() {
     Rescue();
   }
   if (now >= next_seen_) {
-    next_seen_ = now + Beat() * 2;
-    NoteSeen();
+    // Of many workers a part at a time, so that nobody waits for a write of a thousand rows.
+    const int parts = std::clamp(static_cast<int>(sessions_.size() / kSeenAtOnce), 1, kSeenParts);
+    next_seen_ = now + Beat() * 2 / parts;
+    NoteSeen(parts);
   }
   Dispatch();
   SendSaid();
@@ -194,11 +205,14 @@ void WorkerHub::TakeIn() {
     inbox.swap(inbox_);
     cancelled.swap(to_cancel_);
     drained.swap(to_drain_);
-    for (const auto& [id, connection] : opened_) {
-      if (!sessions_.contains(id)) sessions_[id].connection = connection;
+    for (uint64_t id : fresh_) {
+      const auto opened = opened_.find(id);
+      if (opened != opened_.end()) sessions_[id].connection = opened->second;
     }
+    fresh_.clear();
   }
   for (auto& [id, session] : sessions_) {
+    if (drained.empty()) break;
     const auto wanted = drained.find(session.hello.worker_id());
     if (session.greeted && wanted != drained.end()) session.draining_wanted = wanted->second;
   }
@@ -224,13 +238,16 @@ void WorkerHub::TakeIn() {
     } else if (incoming.message.has_sync()) {
       session.listed = KeysOf(incoming.message.sync().running());
       session.draining = incoming.message.sync().draining();
+      session.condition = incoming.message.sync().condition();
       session.sync_pending = true;
     } else if (incoming.message.has_result()) {
       WorkerResult result{session.hello.worker_id(), session.hello.device(),
                           std::move(*incoming.message.mutable_result())};
-      unrecorded_.emplace_back(incoming.session, std::move(result));
-      if (unrecorded_.size() > kResultsKept) {
-        unrecorded_.pop_back();
+      const queue::TaskKey key{result.result.task_id(), result.result.epoch()};
+      if (unrecorded_.size() < kResultsKept) {
+        sent_.insert(key);
+        unrecorded_.emplace_back(incoming.session, std::move(result));
+      } else {
         // It sends again what it has when it comes back.
         session.connection->Close("too many results wait for the database; connect again");
       }
@@ -257,6 +274,7 @@ void WorkerHub::TakeHello(uint64_t id, const v1::Hello& hello) {
     }
   }
   session.greeted = true;
+  next_fleet_ = {};
   session.registered = false;
   session.hello = hello;
   session.hello.set_slots(std::clamp(hello.slots(), 1, kMostSlots));
@@ -313,40 +331,6 @@ void WorkerHub::Register() {
     for (const queue::TaskKey& key : held) session.held[key.id] = {key.epoch, clock_.Now(), std::nullopt};
     if (!cancelled.empty()) signals_.TasksCancelled(cancelled);
     for (const queue::Task& task : freed) signals_.SearchChanged(task.search_id);
-  }
-}
-
-void WorkerHub::RecordResults() {
-  while (!unrecorded_.empty()) {
-    std::vector<WorkerResult> batch;
-    std::vector<uint64_t> from;
-    while (!unrecorded_.empty() && batch.size() < kResultsAtOnce) {
-      from.push_back(unrecorded_.front().first);
-      batch.push_back(std::move(unrecorded_.front().second));
-      unrecorded_.pop_front();
-    }
-    auto recorded = results_.Record(batch);
-    if (!recorded.ok()) {
-      for (size_t i = batch.size(); i > 0; --i) unrecorded_.emplace_front(from[i - 1], std::move(batch[i - 1]));
-      spdlog::warn("{} results wait for the database: {}", unrecorded_.size(), Message(recorded.status()));
-      quiet_until_ = clock_.Now() + kDatabaseRetry;
-      return;
-    }
-    for (size_t i = 0; i < recorded->size(); ++i) {
-      const auto found = sessions_.find(from[i]);
-      if (found == sessions_.end()) continue;
-      const RecordedResult& result = (*recorded)[i];
-      Session& session = found->second;
-      const auto held = session.held.find(result.key.id);
-      if (held != session.held.end() && held->second.epoch == result.key.epoch) session.held.erase(held);
-      std::erase(session.listed, result.key);
-      v1::CoordinatorMessage ack;
-      ack.mutable_ack()->set_task_id(result.key.id);
-      ack.mutable_ack()->set_epoch(result.key.epoch);
-      ack.mutable_ack()->set_recorded(result.recorded);
-      Say(from[i], std::move(ack));
-    }
-    next_dispatch_ = {};
   }
 }
 

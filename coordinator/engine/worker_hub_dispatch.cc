@@ -20,15 +20,25 @@ constexpr int kTasksAtOnce = 512;
 std::vector<queue::Claimant> WorkerHub::Claimants(std::map<std::string, uint64_t>* sessions) {
   std::vector<queue::Claimant> claimants;
   if (sessions_.empty()) return claimants;
+  const auto takes = [](const Session& session) {
+    return session.registered && !session.draining && !session.draining_wanted;
+  };
+  std::map<std::string, int> alike;
+  for (const auto& [id, session] : sessions_) {
+    if (takes(session)) ++alike[session.hello.device().device_class()];
+  }
   int wanted = 0;
   auto at = sessions_.upper_bound(served_to_);
   for (size_t i = 0; i < sessions_.size() && wanted < kTasksAtOnce; ++i, ++at) {
     if (at == sessions_.end()) at = sessions_.begin();
     Session& session = at->second;
     const int free = std::min(kTasksAtOnce - wanted, session.hello.slots() - static_cast<int>(session.held.size()));
-    if (!session.registered || session.draining || session.draining_wanted || free <= 0) continue;
+    if (!takes(session) || free <= 0) continue;
     const v1::DeviceDescription& device = session.hello.device();
-    claimants.push_back({OwnerOf(session), {device.device_class(), device.memory_bytes(), session.last_problem}, free});
+    claimants.push_back({OwnerOf(session),
+                         {device.device_class(), device.memory_bytes(), session.last_problem},
+                         free,
+                         alike[device.device_class()] > 1});
     (*sessions)[session.hello.worker_id()] = at->first;
     wanted += free;
     served_to_ = at->first;

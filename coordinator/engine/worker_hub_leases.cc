@@ -51,8 +51,11 @@ void WorkerHub::TakeSyncs() {
     Session& session = sessions_.at(id);
     session.sync_pending = false;
     for (const queue::TaskKey& key : session.listed) {
-      if (!std::binary_search(renewed.begin(), renewed.end(), queue::OwnedKey{session.hello.worker_id(), key}))
+      if (!std::binary_search(renewed.begin(), renewed.end(), queue::OwnedKey{session.hello.worker_id(), key})) {
+        // Its result has come and may be recorded at this moment: the acknowledgement will tell.
+        if (sent_.contains(key)) mine.push_back(key);
         continue;
+      }
       mine.push_back(key);
       Held& held = session.held[key.id];
       if (held.epoch != key.epoch) held = {key.epoch, now, std::nullopt};
@@ -149,7 +152,22 @@ void WorkerHub::Rescue() {
   if (!cancelled.empty()) signals_.TasksCancelled(cancelled);
 }
 
-void WorkerHub::NoteSeen() {
+void WorkerHub::TellFleet() {
+  const TimePoint now = clock_.Now();
+  if (now < next_fleet_) return;
+  next_fleet_ = now + std::chrono::seconds(1);
+  std::vector<FleetMember> members;
+  members.reserve(sessions_.size());
+  for (const auto& [id, session] : sessions_) {
+    if (!session.greeted) continue;
+    members.push_back({session.hello.worker_id(), session.hello.boot_id(), session.hello.node(), session.hello.gpu(),
+                       session.draining || session.draining_wanted, !session.held.empty(), session.condition});
+  }
+  observer_->OnFleet(members);
+}
+
+void WorkerHub::NoteSeen(int parts) {
+  seen_part_ = (seen_part_ + 1) % parts;
   std::vector<std::string> workers, boots, draining, connected;
   std::set<std::string> here;
   const auto note = [&](const std::string& worker, const std::string& boot, bool drains, bool is_connected) {
@@ -160,7 +178,8 @@ void WorkerHub::NoteSeen() {
   };
   for (const auto& [id, session] : sessions_) {
     here.insert(session.hello.worker_id());
-    if (session.registered) note(session.hello.worker_id(), session.hello.boot_id(), session.draining, true);
+    const bool now = static_cast<int>(id % static_cast<uint64_t>(parts)) == seen_part_;
+    if (session.registered && now) note(session.hello.worker_id(), session.hello.boot_id(), session.draining, true);
   }
   for (const auto& [worker, boot] : gone_) {
     if (!here.contains(worker)) note(worker, boot, false, false);

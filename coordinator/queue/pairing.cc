@@ -12,6 +12,10 @@ struct ProblemPlaces {
   size_t next = 0;
 };
 
+bool LeavesToOthers(const Claimant& claimant, const WaitingTask& task) {
+  return claimant.others && !task.failed_at.empty() && task.failed_at == claimant.owner.worker_id;
+}
+
 class Line {
  public:
   explicit Line(const std::vector<WaitingTask>& tasks) : tasks_(tasks), taken_(tasks.size(), false) {
@@ -25,24 +29,29 @@ class Line {
     return first_ == taken_.size();
   }
 
-  // Not to be called once the line is empty.
-  const WaitingTask& Take(const std::string& problem_id, int64_t affinity_us) {
+  // Null: there is nothing for this one.
+  const WaitingTask* Take(const Claimant& claimant, int64_t affinity_us) {
+    const auto other = [&](size_t at) { return taken_[at] || LeavesToOthers(claimant, tasks_[at]); };
     size_t place = first_;
-    const auto found = of_problem_.find(problem_id);
+    while (place < tasks_.size() && other(place)) ++place;
+    if (place == tasks_.size()) return nullptr;
+    const auto found = of_problem_.find(claimant.placement.problem_id);
     if (found != of_problem_.end()) {
       ProblemPlaces& own = found->second;
       while (own.next < own.places.size() && taken_[own.places[own.next]]) ++own.next;
-      if (own.next < own.places.size()) {
-        const WaitingTask& related = tasks_[own.places[own.next]];
-        const WaitingTask& oldest = tasks_[first_];
+      size_t next = own.next;
+      while (next < own.places.size() && other(own.places[next])) ++next;
+      if (next < own.places.size()) {
+        const WaitingTask& related = tasks_[own.places[next]];
+        const WaitingTask& oldest = tasks_[place];
         if (std::tuple(related.priority, related.run_at_us - affinity_us, related.id) <
             std::tuple(oldest.priority, oldest.run_at_us, oldest.id)) {
-          place = own.places[own.next];
+          place = own.places[next];
         }
       }
     }
     taken_[place] = true;
-    return tasks_[place];
+    return &tasks_[place];
   }
 
  private:
@@ -63,9 +72,9 @@ std::vector<Pair> PairTasks(const std::vector<WaitingTask>& line, const std::vec
     taken = false;
     for (size_t i = 0; i < claimants.size() && !rest.Empty(); ++i) {
       if (claimants[i].free <= turn) continue;
-      const WaitingTask& task =
-          rest.Take(claimants[i].placement.problem_id, static_cast<int64_t>(affinity_seconds * 1e6));
-      pairs.push_back({task.id, i});
+      const WaitingTask* task = rest.Take(claimants[i], static_cast<int64_t>(affinity_seconds * 1e6));
+      if (task == nullptr) continue;
+      pairs.push_back({task->id, i});
       taken = true;
     }
   }

@@ -15,6 +15,7 @@ struct WaitingTask {
   int priority = 0;
   int64_t run_at_us = 0;
   std::string problem_id;
+  std::string failed_at{};  // the worker at which it failed or that died of it a moment ago; empty: none
 };
 
 // Someone who can take so many tasks.
@@ -22,6 +23,7 @@ struct Claimant {
   Owner owner;
   Placement placement;
   int free = 0;
+  bool others = false;  // whether another worker of its kind is there, busy or not
 };
 
 struct Pair {
@@ -31,7 +33,7 @@ struct Pair {
 
 // `line` is in the order of priority, age and id, and suits all claimants. Each takes one in turn until they are full
 // or the line ends: the first in line, or the first of the problem that it was at last, which counts as older by
-// `affinity_seconds` among equals in priority.
+// `affinity_seconds` among equals in priority. What failed at one is left to others, where there are any.
 std::vector<Pair> PairTasks(const std::vector<WaitingTask>& line, const std::vector<Claimant>& claimants,
                             double affinity_seconds);
 

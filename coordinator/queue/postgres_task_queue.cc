@@ -98,15 +98,19 @@ absl::StatusOr<std::vector<Task>> PostgresTaskQueue::Complete(store::Transaction
                                                               const std::vector<Completion>& completions) {
   std::vector<int64_t> ids, epochs;
   std::vector<std::string> results;
-  for (const Completion& completion : completions) {
-    ids.push_back(completion.key.id);
-    epochs.push_back(completion.key.epoch);
-    results.push_back(store::CleanLine(completion.result, 200));
+  // Rows are changed in the order of their ids, here and where leases are renewed meanwhile.
+  std::vector<const Completion*> ordered;
+  for (const Completion& completion : completions) ordered.push_back(&completion);
+  std::sort(ordered.begin(), ordered.end(), [](const auto* a, const auto* b) { return a->key < b->key; });
+  for (const Completion* completion : ordered) {
+    ids.push_back(completion->key.id);
+    epochs.push_back(completion->key.epoch);
+    results.push_back(store::CleanLine(completion->result, 200));
   }
   WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows, transaction.Execute("task_complete", {ids, epochs, results}));
   counters_.completions += static_cast<int64_t>(rows.size());
   counters_.stale_completions += static_cast<int64_t>(completions.size() - rows.size());
-  return TasksFromRows(rows);
+  return WorkFromRows(rows);
 }
 
 absl::StatusOr<std::vector<TaskKey>> PostgresTaskQueue::AlreadyDone(store::Transaction& transaction,
@@ -169,12 +173,6 @@ absl::StatusOr<std::vector<CancelledTask>> PostgresTaskQueue::CancelSearch(store
     cancelled.push_back({{row.Int("id"), row.Int("epoch")}, row.Text("owner_worker"), ParseTaskKind(row.Text("kind"))});
   }
   return cancelled;
-}
-
-absl::StatusOr<std::vector<Task>> PostgresTaskQueue::OfSearch(store::Transaction& transaction,
-                                                              const std::string& search_id) {
-  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows, transaction.Execute("task_of_search", {search_id}));
-  return TasksFromRows(rows);
 }
 
 }  // namespace warpsmith::queue

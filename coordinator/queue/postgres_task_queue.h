@@ -40,7 +40,6 @@ class PostgresTaskQueue final : public TaskQueue {
                                                    bool died) override;
   absl::StatusOr<std::vector<CancelledTask>> CancelSearch(store::Transaction& transaction, const std::string& search_id,
                                                           const std::string& why) override;
-  absl::StatusOr<std::vector<Task>> OfSearch(store::Transaction& transaction, const std::string& search_id) override;
 
  private:
   absl::StatusOr<std::vector<Task>> ClaimAlike(store::Transaction& transaction, const std::vector<Claimant>& claimants);

@@ -18,15 +18,15 @@ absl::StatusOr<std::vector<Task>> PostgresTaskQueue::ClaimAlike(store::Transacti
   int wanted = 0;
   for (const Claimant& claimant : claimants) wanted += claimant.free;
   const Placement& placement = claimants.front().placement;
-  WARPSMITH_ASSIGN_OR_RETURN(
-      const store::ResultSet waiting,
-      transaction.Execute("task_line", {placement.device_class, placement.memory_bytes,
-                                        std::max(kLineAtLeast, 2 * wanted), new_work_held_.load()}));
+  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet waiting,
+                             transaction.Execute("task_line", {placement.device_class, placement.memory_bytes,
+                                                               std::max(kLineAtLeast, 2 * wanted),
+                                                               new_work_held_.load(), settings_.elsewhere_seconds}));
   std::vector<WaitingTask> line;
   line.reserve(waiting.size());
   for (const store::Row row : waiting) {
-    line.push_back(
-        {row.Int("id"), static_cast<int>(row.Int("priority")), row.Int("run_at_us"), row.Text("problem_id")});
+    line.push_back({row.Int("id"), static_cast<int>(row.Int("priority")), row.Int("run_at_us"), row.Text("problem_id"),
+                    row.Text("failed_at")});
   }
   std::vector<Pair> pairs = PairTasks(line, claimants, settings_.affinity_seconds);
   if (pairs.empty()) return std::vector<Task>();
@@ -40,7 +40,7 @@ absl::StatusOr<std::vector<Task>> PostgresTaskQueue::ClaimAlike(store::Transacti
   }
   WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows,
                              transaction.Execute("task_claim_chosen", {ids, workers, boots, settings_.lease_seconds}));
-  return TasksFromRows(rows);
+  return WorkFromRows(rows);
 }
 
 absl::StatusOr<std::vector<Task>> PostgresTaskQueue::ClaimForMany(store::Transaction& transaction,
@@ -64,13 +64,16 @@ absl::StatusOr<std::vector<OwnedKey>> PostgresTaskQueue::RenewMany(store::Transa
                                                                    const std::vector<OwnedKeys>& held) {
   std::vector<std::string> workers, boots;
   std::vector<int64_t> ids, epochs;
+  std::vector<std::pair<TaskKey, const Owner*>> ordered;
   for (const OwnedKeys& owned : held) {
-    for (const TaskKey& key : owned.keys) {
-      workers.push_back(owned.owner.worker_id);
-      boots.push_back(owned.owner.boot_id);
-      ids.push_back(key.id);
-      epochs.push_back(key.epoch);
-    }
+    for (const TaskKey& key : owned.keys) ordered.emplace_back(key, &owned.owner);
+  }
+  std::sort(ordered.begin(), ordered.end());
+  for (const auto& [key, owner] : ordered) {
+    workers.push_back(owner->worker_id);
+    boots.push_back(owner->boot_id);
+    ids.push_back(key.id);
+    epochs.push_back(key.epoch);
   }
   std::vector<OwnedKey> kept;
   if (ids.empty()) return kept;

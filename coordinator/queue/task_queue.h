@@ -21,6 +21,8 @@ struct QueueSettings {
   double retry_seconds = 1;   // before the first retry; doubles, to 60 s
   // By how much older a task counts for a device that was at its problem last.
   double affinity_seconds = 30;
+  // For how long what failed at a worker is left to the others of its kind.
+  double elsewhere_seconds = 30;
 };
 
 struct QueueCounters {
@@ -100,7 +102,6 @@ class TaskQueue {
   virtual absl::StatusOr<std::vector<CancelledTask>> CancelSearch(store::Transaction& transaction,
                                                                   const std::string& search_id,
                                                                   const std::string& why) = 0;
-  virtual absl::StatusOr<std::vector<Task>> OfSearch(store::Transaction& transaction, const std::string& search_id) = 0;
 };
 
 }  // namespace warpsmith::queue

@@ -34,6 +34,30 @@ Task TaskFromRow(const store::Row& row) {
   return task;
 }
 
+std::vector<Task> WorkFromRows(const store::ResultSet& rows) {
+  std::vector<Task> tasks;
+  tasks.reserve(rows.size());
+  for (const store::Row row : rows) {
+    Task& task = tasks.emplace_back();
+    task.id = row.Int("id");
+    task.epoch = row.Int("epoch");
+    task.kind = ParseTaskKind(row.Text("kind"));
+    task.state = ParseTaskState(row.Text("state"));
+    task.search_id = row.Text("search_id");
+    task.candidate_id = row.Text("candidate_id");
+    task.round = static_cast<int>(row.Int("round"));
+    task.stage = row.Text("stage");
+    task.seed = row.Int("seed");
+    task.priority = static_cast<int>(row.Int("priority"));
+    task.device_class = row.Text("device_class");
+    task.deadline_seconds = row.Double("deadline_seconds");
+    task.owner_worker = row.Text("owner_worker");
+    task.owner_boot = row.Text("owner_boot");
+    task.problem_id = row.Text("problem_id");
+  }
+  return tasks;
+}
+
 std::vector<Task> TasksFromRows(const store::ResultSet& rows) {
   std::vector<Task> tasks;
   tasks.reserve(rows.size());

@@ -13,6 +13,8 @@ namespace warpsmith::queue {
 // The statement returns all of task's columns.
 Task TaskFromRow(const store::Row& row);
 std::vector<Task> TasksFromRows(const store::ResultSet& rows);
+// Of what runs thousands of times a second: whose it is, what it is of, how it is to be done. The rest stays unset.
+std::vector<Task> WorkFromRows(const store::ResultSet& rows);
 
 }  // namespace warpsmith::queue
 

@@ -143,25 +143,17 @@ std::vector<double> ModelBandit::Probabilities(const std::vector<std::string>& a
 }
 
 size_t ModelBandit::Choose(const std::vector<std::string>& available, uint64_t seed) const {
-  return DrawByWeight(available, Probabilities(available), seed);
+  return DrawName(available, Probabilities(available), seed);
 }
 
-size_t DrawByWeight(const std::vector<std::string>& names, const std::vector<double>& weights, uint64_t seed) {
+size_t DrawName(const std::vector<std::string>& names, const std::vector<double>& weights, uint64_t seed) {
   std::vector<size_t> order(names.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return names[a] < names[b]; });
-  double total = 0;
-  for (size_t at : order) total += weights[at];
-  const double point = static_cast<double>(seed >> 11) * 0x1.0p-53 * total;
-  double sum = 0;
-  size_t last = order.front();
-  for (size_t at : order) {
-    if (!(weights[at] > 0)) continue;
-    last = at;
-    sum += weights[at];
-    if (point < sum) return at;
-  }
-  return last;
+  std::vector<double> ordered;
+  ordered.reserve(order.size());
+  for (size_t at : order) ordered.push_back(weights[at]);
+  return order[DrawByWeight(ordered, seed)];
 }
 
 }  // namespace warpsmith::search

@@ -72,9 +72,8 @@ class ModelBandit {
   BanditState state_;
 };
 
-// One of `weights` (none negative, in the order of `names`) by a seeded draw that does not depend on their order; the
-// first name where all are zero.
-size_t DrawByWeight(const std::vector<std::string>& names, const std::vector<double>& weights, uint64_t seed);
+// numbers.h's draw among names (their weights in the same order), whatever order they come in.
+size_t DrawName(const std::vector<std::string>& names, const std::vector<double>& weights, uint64_t seed);
 
 }  // namespace warpsmith::search
 

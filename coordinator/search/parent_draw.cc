@@ -3,17 +3,12 @@
 #include <algorithm>
 
 #include "common/hash.h"
+#include "coordinator/search/numbers.h"
 
 namespace warpsmith::search {
 
 size_t DrawPlace(const std::vector<double>& weights, const std::string& name) {
-  std::vector<double> sums;
-  sums.reserve(weights.size());
-  double total = 0;
-  for (double weight : weights) sums.push_back(total += weight);
-  const double point = static_cast<double>(Sha256Prefix(name) >> 11) * 0x1.0p-53 * total;
-  const auto place = static_cast<size_t>(std::upper_bound(sums.begin(), sums.end(), point) - sums.begin());
-  return std::min(place, weights.size() - 1);
+  return DrawByWeight(weights, Sha256Prefix(name));
 }
 
 std::string UnusedSeed(const SnapshotIndex& index, const std::vector<std::string>& chosen) {

@@ -63,8 +63,11 @@ Parameter::Parameter(const std::vector<std::string>& values)
 Parameter NullIfEmpty(const std::string& value) { return value.empty() ? Parameter(std::nullopt) : Parameter(value); }
 
 const std::optional<std::string>& Row::Value(std::string_view column) const {
-  for (size_t i = 0; i < set_->columns.size(); ++i) {
-    if (set_->columns[i] == column) return set_->rows[row_][i];
+  for (size_t tried = 0; tried < set_->columns.size(); ++tried) {
+    const size_t at = (next_ + tried) % set_->columns.size();
+    if (set_->columns[at] != column) continue;
+    next_ = at + 1;
+    return set_->rows[row_][at];
   }
   spdlog::critical("a statement does not return the column {}", column);
   std::abort();

@@ -68,6 +68,7 @@ class Row {
   const std::optional<std::string>& Value(std::string_view column) const;
   const ResultSet* set_;
   size_t row_;
+  mutable size_t next_ = 0;  // the column after the last one that was asked for: columns are mostly read in their order
 };
 
 class ResultSet {

@@ -42,10 +42,13 @@ Leadership::Leadership(std::string conninfo, std::string holder, std::unique_ptr
     : conninfo_(std::move(conninfo)), holder_(std::move(holder)), connection_(std::move(connection)) {}
 
 absl::StatusOr<std::unique_ptr<Leadership>> Leadership::Acquire(const std::string& conninfo, const std::string& holder,
-                                                                Duration patience) {
+                                                                Duration patience,
+                                                                const std::function<bool()>& give_up) {
   WARPSMITH_ASSIGN_OR_RETURN(std::unique_ptr<PostgresConnection> connection, OpenConnection(conninfo));
   const TimePoint until = RealClock().Now() + patience;
+  bool told = false;
   while (true) {
+    if (give_up && give_up()) return MakeStatus(absl::StatusCode::kCancelled, "asked to stop while another one led");
     WARPSMITH_ASSIGN_OR_RETURN(const bool locked, TryLock(*connection));
     if (locked) break;
     if (RealClock().Now() >= until) {
@@ -54,6 +57,8 @@ absl::StatusOr<std::unique_ptr<Leadership>> Leadership::Acquire(const std::strin
                       "another database with --database.",
                       DescribeHolder(*connection)));
     }
+    if (!told) spdlog::info("{} leads; waiting for its end", DescribeHolder(*connection));
+    told = true;
     RealClock().SleepFor(std::chrono::milliseconds(50));
   }
   return std::unique_ptr<Leadership>(new Leadership(conninfo, holder, std::move(connection)));

@@ -22,9 +22,11 @@ struct PostgresConnection;
 // Holds the lock before anything is written, so that the schema is not changed under a running coordinator.
 class Leadership {
  public:
-  // Tries for `patience`; FailedPrecondition names the coordinator that holds the lock, and the remedy.
+  // Tries for `patience`; FailedPrecondition names the coordinator that holds the lock, and the remedy. Cancelled where
+  // `give_up`, asked between two tries, says so.
   static absl::StatusOr<std::unique_ptr<Leadership>> Acquire(const std::string& conninfo, const std::string& holder,
-                                                             Duration patience);
+                                                             Duration patience,
+                                                             const std::function<bool()>& give_up = {});
   ~Leadership();
 
   // After the migrations: begins a new term and returns it. From then on the connection is watched; when it is lost it

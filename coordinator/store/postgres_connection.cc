@@ -80,7 +80,7 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> OpenConnection(const std::st
     session.exec(
         "SET client_encoding = 'UTF8'; SET bytea_output = 'hex'; SET application_name = 'warpsmith-coordinator'; "
         "SET lock_timeout = '20s'; SET idle_in_transaction_session_timeout = '120s'; SET client_min_messages = "
-        "'warning'");
+        "'warning'; SET jit = off");  // statements are short; compiling one takes longer than running it
     session.exec(fmt::format("SET statement_timeout = {}", std::llround(statement_timeout_seconds * 1000)));
     return absl::OkStatus();
   });

@@ -139,6 +139,7 @@ wire::Report ChildCompiler::RunChildJob(const wire::Job& job) {
   std::string message;
   job.SerializeToString(&message);
   ChildOptions child;
+  child.ignore_stop_signals = true;
   child.arguments = {program->string()};
   child.environment.emplace();
   child.working_directory = "/";

@@ -188,6 +188,7 @@ absl::Status Evaluator::TakeTurnAndRun(const EvaluateRequest& request, const Bui
     }
   }
   TimePoint started = clock_.Now();
+  const DeviceHold hold(*options_.observer);
   const bool own_seed = options_.device.emulated() || request.reproduce;
   RunJob job{request, built, compare ? &incumbent : nullptr, files, {}};
   if (own_seed) {
@@ -205,6 +206,10 @@ absl::Status Evaluator::TakeTurnAndRun(const EvaluateRequest& request, const Bui
   }  // the executor ends before the next one's turn
   quiet_.End();
   if (!status.ok()) slices_.End();  // the oracle may have been restarted
+  const bool lost = status.ok() ? EndedAbnormally(evaluation.outcome()) : !stop.stop_requested();
+  if (lost) {
+    options_.observer->OnExecutorLost(OutcomeName(status.ok() ? evaluation.outcome() : v1::OUTCOME_INFRA_ERROR));
+  }
   status = NoteEnd(std::move(status), evaluation);
   if (!incumbent_error.empty()) evaluation.mutable_confirmation()->set_incumbent_error(incumbent_error);
   evaluation.set_gpu_seconds(ToSeconds(clock_.Now() - started));
@@ -224,6 +229,7 @@ absl::StatusOr<v1::IntakeResult> Evaluator::Intake(const std::string& name, cons
     WARPSMITH_RETURN_IF_ERROR(oracle_.Release());
     slices_.End();
   }
+  const DeviceHold hold(*options_.observer);
   WARPSMITH_ASSIGN_OR_RETURN(v1::IntakeResult result, oracle_.Intake(name, source, settings));
   if (result.error().empty() && !options_.device.emulated()) {
     WARPSMITH_RETURN_IF_ERROR(AddBaselines(name, source, settings, effort, result));

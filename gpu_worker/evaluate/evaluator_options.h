@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gpu_worker/evaluate/confirmation.h"
+#include "gpu_worker/evaluate/evaluation_observer.h"
 #include "gpu_worker/evaluate/measurement.h"
 #include "gpu_worker/evaluate/slices.h"
 #include "gpu_worker/measure/roofline.h"
@@ -52,7 +53,8 @@ struct EvaluatorOptions {
   Duration slice_age = std::chrono::minutes(5);
   MeasurementOptions measurement;
   ConfirmationOptions confirmation;
-  Entropy entropy;  // unset: the system's
+  Entropy entropy;                                             // unset: the system's
+  EvaluationObserver* observer = &EvaluationObserver::None();  // outlives the evaluator
 
   // On a GPU the plan's time limit follows the module's own time: a hang is found out in seconds.
   double shortest_run_limit_seconds = 2;

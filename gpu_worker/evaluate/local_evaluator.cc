@@ -74,6 +74,7 @@ struct LocalEvaluator::Parts {
   std::unique_ptr<BaselineCache> baselines;
   std::unique_ptr<profile::Profiler> profiler;
   v1::DeviceDescription device;
+  int device_number = 0;
   std::unique_ptr<Evaluator> evaluator;
 
   absl::Status AddGpu(const cuda::GpuReport& gpu, const LocalEvaluatorOptions& options,
@@ -142,6 +143,7 @@ LocalEvaluator::~LocalEvaluator() = default;
 
 Evaluator& LocalEvaluator::evaluator() { return *parts_->evaluator; }
 const v1::DeviceDescription& LocalEvaluator::device() const { return parts_->device; }
+int LocalEvaluator::device_number() const { return parts_->device_number; }
 
 absl::StatusOr<std::unique_ptr<LocalEvaluator>> LocalEvaluator::Create(const LocalEvaluatorOptions& options) {
   cuda::ProcessGpuProbe probe;
@@ -176,7 +178,9 @@ absl::StatusOr<std::unique_ptr<LocalEvaluator>> LocalEvaluator::Create(const Loc
   }
   evaluator.worker_id = options.worker_id;
   evaluator.run_limit_seconds = options.run_limit_seconds;
+  evaluator.observer = options.observer;
   parts->device = evaluator.device;
+  parts->device_number = gpu ? gpu->device.ordinal : 0;
   parts->evaluator = std::make_unique<Evaluator>(std::move(evaluator), *parts->compiler, *parts->executors,
                                                  *parts->oracle, RealClock(), std::move(services));
   return std::unique_ptr<LocalEvaluator>(new LocalEvaluator(std::move(parts)));

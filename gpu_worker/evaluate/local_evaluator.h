@@ -23,6 +23,7 @@ struct LocalEvaluatorOptions {
   double run_limit_seconds = 20;       // one run of a plan, at most
   double measure_seconds = 0;  // of one measurement; 0: 0.4 on the emulated device, which is not worth more, 0.12 on a
                                // GPU
+  EvaluationObserver* observer = &EvaluationObserver::None();  // outlives the evaluator
 };
 
 class LocalEvaluator {
@@ -32,6 +33,8 @@ class LocalEvaluator {
 
   Evaluator& evaluator();
   const v1::DeviceDescription& device() const;
+  // Among the GPUs of this machine that the process sees; 0 for the emulated device.
+  int device_number() const;
 
  private:
   struct Parts;

@@ -33,8 +33,10 @@ struct MeasurementOptions {
   // The clocks may differ by this share before a time is suspicious. 2 % on a GPU; the emulated device shares its
   // cores with whatever else runs, so only gross lies show there.
   double clock_tolerance = 0.02;
-  int clock_tries = 3;         // a disagreement counts when it comes this often in a row
-  double batch_seconds = 0.1;  // of launches for the parent's clock
+  // A disagreement counts when it comes this often in a row. Each try's batch is twice as long as the one before, so
+  // that what delays the parent for milliseconds weighs less and less, and a lie as much as ever.
+  int clock_tries = 3;
+  double batch_seconds = 0.1;  // of launches for the parent's clock, in the first try
   int max_batch_launches = 2000;
   // Launches one after the other are this much further apart than a launch alone is long.
   double launch_gap_seconds = 0;

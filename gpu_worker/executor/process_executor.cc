@@ -199,6 +199,7 @@ namespace {
 
 ChildOptions ToChildOptions(const ProcessExecutorOptions& options) {
   ChildOptions child;
+  child.ignore_stop_signals = true;
   child.arguments = {options.program};
   child.environment = options.environment;
   if (!options.cuda) return child;

@@ -17,6 +17,8 @@ namespace warpsmith::profile {
 inline constexpr double kBusy = 60;
 // The device needs about so long to start and end a kernel, whatever it does.
 inline constexpr double kLaunchMs = 0.0025;
+// One after the other as fast as this on average, kernels do little beside starting and ending.
+inline constexpr double kShortLaunchMs = 0.006;
 
 struct Verdict {
   std::string bound_by;  // as v1::Profile.bound_by; empty: not known

@@ -127,6 +127,7 @@ absl::StatusOr<v1::Profile> ReadReply(std::string_view reply, const v1::Executio
 absl::StatusOr<v1::Profile> ProcessProfiler::Run(const executor::ExecutorSpec& spec, const ProfileRequest& request) {
   WARPSMITH_ASSIGN_OR_RETURN(const wire::Request message, MakeRequest(spec, request, options_));
   ChildOptions child;
+  child.ignore_stop_signals = true;
   child.arguments = {options_.program};
   if (!options_.restrict_files) child.arguments.push_back("--open-files");
   child.environment = options_.environment;

@@ -67,6 +67,7 @@ class Oracle {
   virtual ~Oracle() = default;
 
   // In a process of its own that ends with the call. A refused problem is a result (error, error_kind), not a Status.
+  // Unavailable: a signal ended the process; the machine's fault, until it comes again.
   virtual absl::StatusOr<v1::IntakeResult> Intake(const std::string& name, const std::string& source,
                                                   const v1::IntakeSettings& settings) = 0;
 

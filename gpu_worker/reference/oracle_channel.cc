@@ -27,6 +27,7 @@ absl::StatusOr<std::unique_ptr<OracleChannel>> OracleChannel::Launch(const Oracl
   WARPSMITH_ASSIGN_OR_RETURN(const std::filesystem::path package, FindShare("gpu_worker/reference/python"));
   WARPSMITH_ASSIGN_OR_RETURN(TemporaryDirectory home, TemporaryDirectory::Create("warpsmith-oracle-"));
   ChildOptions child;
+  child.ignore_stop_signals = true;
   child.arguments = {options.python,
                      "-B",
                      "-m",

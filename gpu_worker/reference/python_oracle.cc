@@ -36,9 +36,11 @@ v1::IntakeResult Refusal(std::string kind, std::string message) {
   return result;
 }
 
-// A problem whose intake process was killed or ended by itself.
-v1::IntakeResult RefuseAfterEnd(const std::string& name, const OracleChannel& channel, bool timed_out,
-                                Duration deadline) {
+// A problem whose intake process ended without an answer. What ran too long or called exit is the file's fault. A
+// signal may have come from anywhere: from the system for want of memory, whoever took that, or from whoever stopped
+// the machine. So it is the machine's fault; only who sees it come again, elsewhere too, can say that it is the file's.
+absl::StatusOr<v1::IntakeResult> AfterEnd(const std::string& name, const OracleChannel& channel, bool timed_out,
+                                          Duration deadline) {
   const std::string doing = Doing(channel.stage());
   if (timed_out) {
     return Refusal("timeout",
@@ -47,15 +49,18 @@ v1::IntakeResult RefuseAfterEnd(const std::string& name, const OracleChannel& ch
                                name, doing, ToSeconds(deadline)));
   }
   const std::optional<ChildExit>& ended = channel.exit();
-  if (ended && ended->signaled && ended->signal == SIGKILL) {
-    return Refusal("memory", fmt::format("{}.py: the system killed the process during {}, most likely for memory; make "
-                                         "the sizes at the top of the file smaller",
-                                         name, doing));
+  const std::string how = ended ? ended->Describe() : std::string("no exit status");
+  if (!ended || ended->signaled || channel.stage().empty()) {
+    const bool killed = ended && ended->signaled && ended->signal == SIGKILL;
+    return Unavailable(fmt::format(
+        "{}.py: {} ended the process ({}); where this comes again, also on another machine, {}", name, doing, how,
+        killed ? "the system most likely killed it for memory: make the sizes at the top of the file smaller"
+               : "the file is at fault: a problem file must not crash"));
   }
   const bool known = channel.stage() == "import" || channel.stage() == "no_model" || channel.stage() == "inputs";
-  return Refusal(known ? channel.stage() : "forward",
-                 fmt::format("{}.py: {} ended the process ({}); a problem file must not exit or crash", name, doing,
-                             ended ? ended->Describe() : std::string("no exit status")));
+  return Refusal(
+      known ? channel.stage() : "forward",
+      fmt::format("{}.py: {} ended the process ({}); a problem file must not exit or crash", name, doing, how));
 }
 
 absl::StatusOr<OracleProcessOptions> ProcessOptions(const PythonOracleOptions& options) {
@@ -133,7 +138,7 @@ absl::StatusOr<v1::IntakeResult> PythonOracle::Intake(const std::string& name, c
   const absl::StatusOr<Json> reply = channel->Call(request, options_.intake_deadline);
   KeepSpares(/*ready_for_gpu=*/true);
   if (!reply.ok()) {
-    return RefuseAfterEnd(name, *channel, absl::IsDeadlineExceeded(reply.status()), options_.intake_deadline);
+    return AfterEnd(name, *channel, absl::IsDeadlineExceeded(reply.status()), options_.intake_deadline);
   }
   if (reply->contains("error")) {
     const std::string kind = reply->value("kind", "internal");

@@ -45,6 +45,11 @@ void ResultSpool::Remove(int64_t task_id, int64_t epoch) {
   fs::remove(PathOf(task_id, epoch), ignored);
 }
 
+size_t ResultSpool::size() const {
+  std::lock_guard lock(mutex_);
+  return results_.size();
+}
+
 std::vector<v1::TaskResult> ResultSpool::Pending() const {
   std::lock_guard lock(mutex_);
   std::vector<v1::TaskResult> pending;

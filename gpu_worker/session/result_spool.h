@@ -25,6 +25,7 @@ class ResultSpool {
   absl::Status Put(const v1::TaskResult& result);
   void Remove(int64_t task_id, int64_t epoch);
   std::vector<v1::TaskResult> Pending() const;
+  size_t size() const;
 
  private:
   explicit ResultSpool(std::filesystem::path folder) : folder_(std::move(folder)) {}

@@ -126,6 +126,8 @@ void Worker::Connect() {
   hello->set_version(kVersion);
   *hello->mutable_device() = options_.device;
   hello->set_slots(options_.slots);
+  hello->set_node(options_.node);
+  hello->set_gpu(options_.gpu);
   FillRunning(hello->mutable_running());
   stream_->Send(std::move(message));
   for (v1::TaskResult& result : spool_.Pending()) {
@@ -230,6 +232,7 @@ void Worker::SendSync() {
   FillRunning(sync->mutable_running());
   sync->set_free_slots(draining_ ? 0 : std::max(0, options_.slots - Unfinished()));
   sync->set_draining(draining_);
+  if (options_.condition) *sync->mutable_condition() = options_.condition();
   Send(std::move(message));
 }
 

@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,6 +30,9 @@ struct WorkerOptions {
   v1::DeviceDescription device;
   int slots = 2;              // assignments in hand: one on the device while the next compiles
   double drain_seconds = 60;  // a drain waits this long for what runs
+  std::string node;           // for people and metrics: the machine, and the device's number there
+  std::string gpu;
+  std::function<v1::DeviceCondition()> condition;  // how the device does now; must not wait. Unset: it is well
 };
 
 class Worker final : public StreamListener {

@@ -1,11 +1,16 @@
-// One fiber of Fibers: its stack and the place where it goes on.
-// Threading: the loop's thread, but for Wake, which is safe from any.
+// One fiber of Fibers: its stack and the place where it goes on. Its context is made once and lives as long as the
+// fiber, whatever work it does: what begins on one side of a switch ends on the same side, which is what the
+// sanitizers' accounts of stacks rest on. Threading: the loop's thread, but for Wake, which is safe from any, and the
+// destructor. Source of the switch: Boost.Context's fcontext, beneath its fiber class, which makes a context for each
+// piece of work.
 #ifndef WARPSMITH_LLM_GATEWAY_ASYNC_FIBER_H_
 #define WARPSMITH_LLM_GATEWAY_ASYNC_FIBER_H_
 
-#include <boost/context/fiber.hpp>
+#include <boost/context/detail/fcontext.hpp>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "llm_gateway/async/fibers.h"
 
@@ -21,9 +26,9 @@ class Fiber {
   // The one that runs on this thread; null outside of all.
   static Fiber* Current();
 
+  void Begin(std::function<void()> work) { work_ = std::move(work); }
   // From the loop's own context: goes on until the fiber waits or its work has ended (true).
   bool Go();
-  void Begin(std::function<void()> work);
   // From the fiber itself: back to the loop, until somebody goes on with it.
   void Suspend();
   // Has the loop go on with it.
@@ -35,20 +40,24 @@ class Fiber {
   TaskRunner& blocking() { return owner_.blocking_; }
 
  private:
-  Fiber(Fibers& owner, char* memory) : owner_(owner), memory_(memory) {}
-  boost::context::fiber Body(boost::context::fiber&& loop);
+  using Context = boost::context::detail::fcontext_t;
+
+  Fiber(Fibers& owner, char* memory);
+  // What the fiber's stack begins with.
+  static void Enter(boost::context::detail::transfer_t from) noexcept;
+  void Leave(void** fake_stack);
+  void Arrive(void* fake_stack, Context origin);
 
   Fibers& owner_;
   char* const memory_;  // a page that nobody may touch, then the stack
   std::function<void()> work_;
-  bool ended_ = false;
-  boost::context::fiber rest_;    // of the fiber, while it waits
-  boost::context::fiber origin_;  // of the loop, while the fiber runs
+  bool leaving_ = false;      // for good
+  Context rest_ = nullptr;    // of the fiber, while it waits
+  Context origin_ = nullptr;  // of the loop, while the fiber runs
   // What the sanitizers want to know of a switch.
-  void* fake_stack_ = nullptr;
   const void* origin_stack_ = nullptr;
   size_t origin_stack_bytes_ = 0;
-  void* thread_view_ = nullptr;
+  void* view_ = nullptr;
   void* origin_view_ = nullptr;
 };
 

@@ -80,6 +80,10 @@ class RecipeLoader {
       WARPSMITH_RETURN_IF_ERROR(extract.Finish());
       recipe_.extractions.push_back(std::move(extraction));
     }
+    for (const auto& [name, value] : reader.Map("choose")) {
+      WARPSMITH_RETURN_IF_ERROR(ReadChoice(name, value));
+      Declare(reader, value, "choose." + name, name);
+    }
     for (const auto& [name, value] : reader.Map("variables")) {
       RecipeExpression expression;
       WARPSMITH_RETURN_IF_ERROR(ReadExpression(reader, value, "variables." + name, false, expression));
@@ -110,6 +114,24 @@ class RecipeLoader {
     binding.optional = reader.Boolean("optional", false);
     binding.any_strides = reader.Boolean("any_strides", false);
     recipe_.bindings.push_back(binding);
+    return reader.Finish();
+  }
+
+  absl::Status ReadChoice(const std::string& name, const YAML::Node& node) {
+    YamlReader reader(file_, node, "match.choose." + name);
+    Choice choice{name, reader.String("of", "", true), {}};
+    if (!choice.of.empty() && !Known(choice.of)) {
+      reader.Fail("of", fmt::format("nothing is called {} here", choice.of));
+    }
+    for (const auto& [key, value] : reader.Map("values")) {
+      if (!value.IsScalar()) {
+        reader.Fail(value, "values." + key, "must be one value");
+        continue;
+      }
+      choice.values[key] = ToRecipeValue(value.Scalar());
+    }
+    if (choice.values.empty()) reader.Fail("values", "is missing or empty");
+    recipe_.choices.push_back(std::move(choice));
     return reader.Finish();
   }
 
@@ -170,7 +192,9 @@ class RecipeLoader {
     }
     std::set<std::string> setting_names = ReadSettings(reader, idea);
     std::set<std::string> outer = names_;
+    names_.insert({"device_capability", "device_shared_bytes"});
     names_.insert(setting_names.begin(), setting_names.end());
+    WARPSMITH_RETURN_IF_ERROR(ReadDerived(reader, idea));
     WARPSMITH_RETURN_IF_ERROR(ReadConditions(reader, idea.require));
     ReadTemplate(reader, idea);
     names_ = std::move(outer);
@@ -179,14 +203,25 @@ class RecipeLoader {
     return absl::OkStatus();
   }
 
+  // Read once the settings' names are known; each may use those before it.
+  absl::Status ReadDerived(YamlReader& reader, RecipeIdea& idea) {
+    for (const auto& [name, value] : reader.Map("derive")) {
+      RecipeExpression expression;
+      WARPSMITH_RETURN_IF_ERROR(ReadExpression(reader, value, "derive." + name, false, expression));
+      Declare(reader, value, "derive." + name, name);
+      idea.derived.emplace_back(name, std::move(expression));
+    }
+    return absl::OkStatus();
+  }
+
   void ReadNeeds(YamlReader& reader, RecipeIdea& idea) {
     idea.needs_gpu = reader.Boolean("needs_gpu", false);
     std::string needs = reader.String("needs");
     if (needs.empty()) return;
-    int capability = 0;
-    if (!re2::RE2::FullMatch(needs, "sm_([0-9]{2,3})", &capability))
-      reader.Fail("needs", "must be an architecture such as sm_80");
-    idea.least_capability = capability;
+    std::string suffix;
+    if (!re2::RE2::FullMatch(needs, "sm_([0-9]{2,3})(a?)", &idea.least_capability, &suffix))
+      reader.Fail("needs", "must be an architecture such as sm_80, or sm_90a for that one alone");
+    idea.only_this_capability = !suffix.empty();
   }
 
   std::set<std::string> ReadSettings(YamlReader& reader, RecipeIdea& idea) {
@@ -243,8 +278,8 @@ class RecipeLoader {
   std::filesystem::path folder_;
   std::string file_;
   Recipe recipe_;
-  std::set<std::string> names_;    // everything that can have a value
-  std::set<std::string> tensors_;  // those of them that are tensors
+  std::set<std::string> names_ = {"training_mode"};  // everything that can have a value
+  std::set<std::string> tensors_;                    // those of them that are tensors
 };
 
 }  // namespace

@@ -37,14 +37,24 @@ struct Extraction {
   std::string fallback;
 };
 
+// A value that follows from another one: {float32: float, int64: long long} of output.dtype. Without an entry for what
+// the other one is, the recipe does not fit.
+struct Choice {
+  std::string name;
+  std::string of;
+  RecipeValues values;
+};
+
 struct RecipeIdea {
   std::string key;
-  v1::Idea idea;             // with catalog_key "RECIPE/KEY"
-  int least_capability = 0;  // 80 for sm_80
-  bool needs_gpu = false;    // what the emulated device cannot run
+  v1::Idea idea;                      // with catalog_key "RECIPE/KEY"
+  int least_capability = 0;           // 80 for sm_80
+  bool only_this_capability = false;  // for sm_90a: instructions that later architectures lack
+  bool needs_gpu = false;             // what the emulated device cannot run
   std::vector<std::string> after;
   std::vector<RecipeValues> settings;
-  std::vector<RecipeExpression> require;  // may use settings
+  std::vector<std::pair<std::string, RecipeExpression>> derived;  // from settings and what stands before
+  std::vector<RecipeExpression> require;                          // may use settings and what is derived from them
   RecipeTemplate source;
 };
 
@@ -54,6 +64,7 @@ struct Recipe {
   std::vector<std::string> operators_any;
   std::vector<TensorBinding> bindings;
   std::vector<Extraction> extractions;
+  std::vector<Choice> choices;
   std::vector<std::pair<std::string, RecipeExpression>> variables;
   std::vector<RecipeExpression> require;
   std::vector<RecipeIdea> ideas;

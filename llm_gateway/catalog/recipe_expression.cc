@@ -10,7 +10,7 @@
 namespace warpsmith::gateway {
 
 struct RecipeExpression::Node {
-  std::string op;  // number, name, an operator, min, max, negate
+  std::string op;  // number, name, an operator, min, max, ceil_div, negate
   int64_t number = 0;
   std::string name;
   std::vector<std::shared_ptr<const Node>> children;
@@ -124,9 +124,10 @@ class RecipeExpressionParser {
     while (at_ < text_.size() && in_name()) ++at_;
     if (at_ == start) return Fail("a number, a name or \"(\" is due");
     std::string name(text_.substr(start, at_ - start));
-    if ((name == "min" || name == "max") && Take("(")) {
+    if ((name == "min" || name == "max" || name == "ceil_div") && Take("(")) {
       std::vector<NodePtr> children{Sum()};
       while (Take(",")) children.push_back(Sum());
+      if (name == "ceil_div" && children.size() != 2) return Fail("ceil_div(a, b) takes two numbers; they end");
       return Take(")") ? Make(name, std::move(children)) : Fail("\")\" or \",\" is due");
     }
     auto node = std::make_shared<Node>();
@@ -198,7 +199,8 @@ absl::StatusOr<int64_t> RecipeExpression::Integer(const Node& node, const Recipe
   } else {
     if (b == 0) return fail("division by zero");
     if (a == INT64_MIN && b == -1) return fail("overflow");
-    result = node.op == "/" ? a / b : a % b;
+    result = node.op == "%" ? a % b : a / b;
+    if (node.op == "ceil_div" && a % b != 0 && (a > 0) == (b > 0)) ++result;
   }
   if (overflow) return fail("overflow");
   return result;

@@ -1,7 +1,7 @@
-// The expressions of recipes: integers with + - * / % min() max() ( ), and one comparison == != < <= > >= where a
-// condition is due. Names may hold dots (input.dim0). A name that nothing is bound to stands for its own text, so that
-// "input.dtype == float32" can be written; arithmetic on text is an error.
-// Threading: immutable after Parse. Errors: InvalidArgument with the text; overflow and division by zero included.
+// The expressions of recipes: integers with + - * / % min() max() ceil_div() ( ), and one comparison == != < <= > >=
+// where a condition is due. Names may hold dots (input.dim0). A name that nothing is bound to stands for its own text,
+// so that "input.dtype == float32" can be written; arithmetic on text is an error. Threading: immutable after Parse.
+// Errors: InvalidArgument with the text; overflow and division by zero included.
 #ifndef WARPSMITH_LLM_GATEWAY_CATALOG_RECIPE_EXPRESSION_H_
 #define WARPSMITH_LLM_GATEWAY_CATALOG_RECIPE_EXPRESSION_H_
 

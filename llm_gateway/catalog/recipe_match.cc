@@ -54,12 +54,30 @@ bool OperatorsFit(const Recipe& recipe, const v1::ProblemSignature& signature) {
   });
 }
 
+// Most shared memory of a block, in bytes, by compute capability; what every GPU has where that is unknown.
+int64_t SharedBytes(int capability) {
+  if (capability == 80 || capability == 87) return 163 << 10;
+  if (capability >= 90 && capability < 120) return 227 << 10;
+  if (capability >= 86) return 99 << 10;
+  return 48 << 10;
+}
+
+bool Derive(const RecipeIdea& idea, RecipeValues& values) {
+  for (const auto& [name, expression] : idea.derived) {
+    auto value = expression.Evaluate(values);
+    if (!value.ok()) return false;
+    values[name] = *value;
+  }
+  return true;
+}
+
 }  // namespace
 
 absl::StatusOr<RecipeValues> MatchRecipe(const Recipe& recipe, const v1::Problem& problem) {
   const v1::ProblemSignature& signature = problem.signature();
   if (!OperatorsFit(recipe, signature)) return FailedPrecondition(recipe.name + ": other operators");
   RecipeValues values;
+  values["training_mode"] = int64_t{signature.training_mode() ? 1 : 0};
   for (const v1::TensorSpec& tensor : signature.tensors()) AddTensor(tensor.name(), tensor, values);
   for (const TensorBinding& binding : recipe.bindings) {
     const v1::TensorSpec* found = nullptr;
@@ -84,6 +102,15 @@ absl::StatusOr<RecipeValues> MatchRecipe(const Recipe& recipe, const v1::Problem
     bool found = re2::RE2::PartialMatch(problem.source(), *extraction.pattern, &text);
     values[extraction.name] = ToRecipeValue(found ? text : extraction.fallback);
   }
+  for (const Choice& choice : recipe.choices) {
+    auto of = values.find(choice.of);
+    auto chosen = of == values.end() ? choice.values.end() : choice.values.find(ToText(of->second));
+    if (chosen == choice.values.end()) {
+      return FailedPrecondition(fmt::format("{}: no {} for {} {}", recipe.name, choice.name, choice.of,
+                                            of == values.end() ? "without a value" : ToText(of->second)));
+    }
+    values[choice.name] = chosen->second;
+  }
   for (const auto& [name, expression] : recipe.variables) {
     auto value = expression.Evaluate(values);
     if (!value.ok()) return FailedPrecondition(fmt::format("{}: {}: {}", recipe.name, name, Message(value.status())));
@@ -101,14 +128,19 @@ std::vector<RecipeValues> FittingSettings(const RecipeIdea& idea, const RecipeVa
                                           const v1::DeviceDescription& device) {
   std::vector<RecipeValues> fitting;
   if (idea.needs_gpu && device.emulated()) return fitting;
-  if (idea.least_capability > (device.emulated() ? kEmulatedCapability : device.compute_capability())) return fitting;
+  const int capability = device.emulated() ? kEmulatedCapability : device.compute_capability();
+  if (idea.least_capability > capability) return fitting;
+  if (idea.only_this_capability && idea.least_capability != capability) return fitting;
   for (const RecipeValues& setting : idea.settings) {
     RecipeValues values = matched;
+    values["device_capability"] = int64_t{capability};
+    values["device_shared_bytes"] = SharedBytes(capability);
     for (const auto& [name, value] : setting) values[name] = value;
-    bool all = std::all_of(idea.require.begin(), idea.require.end(), [&](const RecipeExpression& condition) {
-      auto holds = condition.Holds(values);
-      return holds.ok() && *holds;
-    });
+    bool all = Derive(idea, values);
+    all = all && std::all_of(idea.require.begin(), idea.require.end(), [&](const RecipeExpression& condition) {
+            auto holds = condition.Holds(values);
+            return holds.ok() && *holds;
+          });
     if (all) fitting.push_back(std::move(values));
   }
   return fitting;

@@ -58,6 +58,7 @@ struct ModelConfig {
   std::string max_tokens_field = "max_completion_tokens";  // openai_compatible
   std::string key_header = "authorization";                // openai_compatible: or api-key, as Azure wants it
   std::string embedding_model;                             // openai, openai_compatible: for POST /embeddings
+  std::optional<double> embedding_price;                   // dollars a million tokens; unset: the price file's
   std::optional<double> temperature;
   std::string reasoning_effort;            // gemini: also minimal, low, medium, high as thinkingLevel
   std::vector<std::string> efforts;        // what a caller may ask for beside reasoning_effort, from least to most

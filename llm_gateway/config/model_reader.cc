@@ -147,6 +147,10 @@ void ReadHttp(YamlReader& reader, ModelConfig& model) {
   }
   if (model.provider == "openai" || model.provider == "openai_compatible") {
     model.embedding_model = reader.String("embedding_model");
+    model.embedding_price = reader.OptionalNumber("embedding_price", 0, kMaxPrice);
+    if (model.embedding_price && model.embedding_model.empty()) {
+      reader.Fail("embedding_price", "stands without an embedding_model; name the one that it is the price of");
+    }
   }
   model.temperature = reader.OptionalNumber("temperature", 0, 2);
   ReadThinking(reader, model);

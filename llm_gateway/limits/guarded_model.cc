@@ -179,6 +179,7 @@ Completion GuardedModel::Ask(Call& call, std::vector<Completion>& earlier) {
   std::optional<RateLimiter::Ticket> ticket;
   if (endpoint.limiter != nullptr) {
     auto admission = endpoint.limiter->Acquire(held.tokens, call.deadline - clock_.Now(), call.cancellation);
+    if (!admission.limit.empty()) endpoint.observer->OnLimitWait(config.name, admission.limit, admission.waited);
     if (!admission.ticket) {
       give_back();
       return named(NotSent(config, admission.error, admission.message));
@@ -204,6 +205,7 @@ Completion GuardedModel::Ask(Call& call, std::vector<Completion>& earlier) {
   if (call.restart && call.on_delta) call.on_delta(DeltaKind::kRestart, "");
   Completion completion = endpoint.model->Complete(call.request, call.on_delta, call.cancellation);
   call.request.on_asked_to_wait = nullptr;
+  for (const ErrorClass error : completion.retried) endpoint.observer->OnRetry(config.name, error);
   completion = named(std::move(completion));
 
   if (permit) endpoint.circuit->Report(std::move(*permit), completion.error);
@@ -228,6 +230,7 @@ std::optional<Completion> GuardedModel::Reserve(Call& call, Held& held) {
   for (CallBudget* budget : budgets) {
     if (budget == nullptr) continue;
     if (budget->limits_usd() && !call.endpoint.price) {
+      call.endpoint.observer->OnBudgetRefusal(budget == day_);
       return NotSent(
           config, ErrorClass::kBudget,
           fmt::format("has no price, and {} limits dollars: what the call costs is not known. Give the model a "
@@ -270,6 +273,7 @@ std::optional<Completion> GuardedModel::Reserve(Call& call, Held& held) {
     }
     if (call.cancellation.cancelled()) return NotSent(config, ErrorClass::kCancelled, "cancelled");
     if (!refusing->MayFitLater(held.usd, held.tokens) || clock_.Now() >= call.deadline) {
+      call.endpoint.observer->OnBudgetRefusal(refusing == day_);
       const char* field = refusing == day_ ? "max_usd_per_day of gateway.yaml" : "the caller's limit";
       std::string money = refusing->limits_usd() ? fmt::format("up to ${:.4f} where ${:.4f} of ${:g} are left",
                                                                held.usd, refusing->usd_left(), state.max_usd)

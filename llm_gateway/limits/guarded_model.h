@@ -20,6 +20,7 @@
 #include "common/clock.h"
 #include "llm_gateway/config/gateway_config.h"
 #include "llm_gateway/limits/call_budget.h"
+#include "llm_gateway/limits/call_observer.h"
 #include "llm_gateway/limits/circuit_breaker.h"
 #include "llm_gateway/limits/rate_limiter.h"
 #include "llm_gateway/providers/model_provider.h"
@@ -34,6 +35,7 @@ struct GuardedEndpoint {
   CircuitBreaker* circuit = nullptr;
   std::optional<Price> price;
   std::string price_id;  // with a price
+  CallObserver* observer = &CallObserver::None();
 };
 
 class GuardedModel final : public ModelProvider {

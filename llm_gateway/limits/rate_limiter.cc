@@ -62,17 +62,18 @@ RateLimiter::Obstacle RateLimiter::ObstacleOf(TimePoint now, int64_t tokens, int
   if (limits_.concurrency > 0 && in_flight_ + requests_ahead >= limits_.concurrency) {
     worst.what = fmt::format("concurrency: {} calls in flight, {} allowed", in_flight_, limits_.concurrency);
     worst.known = false;
+    worst.limit = "concurrency";
   }
-  auto consider = [&](TimePoint until, bool servers, std::string what) {
+  auto consider = [&](TimePoint until, bool servers, const char* limit, std::string what) {
     if (until <= worst.until) return;
-    worst = {std::move(what), until, true, servers};
+    worst = {std::move(what), until, true, servers, limit};
   };
   consider(requests_.WhenFits(now, 1, limits_.requests_per_minute, static_cast<double>(requests_ahead)), false,
-           fmt::format("requests_per_minute: {:g} allowed", limits_.requests_per_minute));
+           "requests", fmt::format("requests_per_minute: {:g} allowed", limits_.requests_per_minute));
   consider(
       tokens_.WhenFits(now, static_cast<double>(tokens), limits_.tokens_per_minute, static_cast<double>(tokens_ahead)),
-      false, fmt::format("tokens_per_minute: {:g} allowed, {} needed", limits_.tokens_per_minute, tokens));
-  consider(paused_until_, true, "the server asked to be left alone");
+      false, "tokens", fmt::format("tokens_per_minute: {:g} allowed, {} needed", limits_.tokens_per_minute, tokens));
+  consider(paused_until_, true, "server", "the server asked to be left alone");
   return worst;
 }
 
@@ -114,12 +115,15 @@ RateLimiter::Admission RateLimiter::Acquire(int64_t tokens, Duration longest, Ca
   const TimePoint deadline = begin + longest;
   Row::iterator place = row_.insert(row_.end(), &waiter);
   TimePoint now = begin;
+  std::string limit;
   while (true) {
     if (!waiter.granted && !waiter.cancelled) LetGo(now, &waiter);
     if (waiter.granted || waiter.cancelled || now >= deadline || paused_until_ > deadline) break;
     Duration sleep = std::min(deadline - now, kLongestSleep);
+    if (limit.empty() && row_.front() != &waiter) limit = "queue";
     if (row_.front() == &waiter) {
       Obstacle obstacle = ObstacleOf(now, waiter.tokens, 0, 0);
+      if (limit.empty()) limit = obstacle.limit;
       if (obstacle.known)
         sleep = std::min(sleep, std::max<Duration>(obstacle.until - now, std::chrono::milliseconds(1)));
     }
@@ -137,6 +141,7 @@ RateLimiter::Admission RateLimiter::Acquire(int64_t tokens, Duration longest, Ca
     LetGo(now);
   }
   admission.waited = now - begin;
+  admission.limit = std::move(limit);
   return admission;
 }
 

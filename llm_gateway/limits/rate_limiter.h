@@ -62,6 +62,9 @@ class RateLimiter {
     ErrorClass error = ErrorClass::kNone;
     std::string message;
     Duration waited{};
+    // What stood in its way first: requests, tokens, concurrency, server (asked to be left alone), queue (others were
+    // before it); empty where it did not wait.
+    std::string limit;
   };
 
   // Waits at most `longest`; not at all for what is certain to take longer.
@@ -90,8 +93,9 @@ class RateLimiter {
   struct Obstacle {
     std::string what;
     TimePoint until;
-    bool known = true;     // false: until some call in flight ends
-    bool servers = false;  // the server's wish, not our limit
+    bool known = true;       // false: until some call in flight ends
+    bool servers = false;    // the server's wish, not our limit
+    const char* limit = "";  // as Admission's
   };
   using Row = std::list<Waiter*>;
 

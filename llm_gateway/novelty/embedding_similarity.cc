@@ -35,7 +35,7 @@ std::string EmbeddedText(const v1::Idea& idea) {
 
 absl::StatusOr<std::vector<std::vector<double>>> EmbeddingSimilarity::Between(const std::vector<const v1::Idea*>& left,
                                                                               const std::vector<const v1::Idea*>& right,
-                                                                              Cancellation& cancellation) const {
+                                                                              Asking& asking) const {
   // Each text once, in the order in which it is met.
   std::vector<std::string> texts;
   std::map<std::string, size_t> places;
@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<std::vector<double>>> EmbeddingSimilarity::Between(co
   std::vector<std::vector<double>> values(left.size(), std::vector<double>(right.size(), 0));
   if (left.empty() || right.empty()) return values;
 
-  WARPSMITH_ASSIGN_OR_RETURN(const auto vectors, model_.Embed(texts, cancellation));
+  WARPSMITH_ASSIGN_OR_RETURN(const auto vectors, model_.Embed(texts, asking));
   if (vectors.size() != texts.size()) {
     return Internal(fmt::format("{} gave {} embeddings for {} texts", model_.name(), vectors.size(), texts.size()));
   }

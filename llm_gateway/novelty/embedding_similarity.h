@@ -10,13 +10,12 @@
 
 namespace warpsmith::gateway {
 
-// A provider's embeddings, such as POST /embeddings of servers that speak the OpenAI format.
 class EmbeddingModel {
  public:
   virtual ~EmbeddingModel() = default;
   // A vector for each text, all of one length.
   virtual absl::StatusOr<std::vector<std::vector<float>>> Embed(const std::vector<std::string>& texts,
-                                                                Cancellation& cancellation) = 0;
+                                                                Asking& asking) = 0;
   virtual std::string name() const = 0;
 };
 
@@ -27,7 +26,7 @@ class EmbeddingSimilarity final : public IdeaSimilarity {
 
   absl::StatusOr<std::vector<std::vector<double>>> Between(const std::vector<const v1::Idea*>& left,
                                                            const std::vector<const v1::Idea*>& right,
-                                                           Cancellation& cancellation) const override;
+                                                           Asking& asking) const override;
   double threshold() const override { return threshold_; }
   std::string name() const override { return "embeddings of " + model_.name(); }
 

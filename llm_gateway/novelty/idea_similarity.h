@@ -13,6 +13,16 @@
 namespace warpsmith::gateway {
 
 class Cancellation;  // llm_gateway/http/cancellation.h
+class CallBudget;    // llm_gateway/limits/call_budget.h
+
+// For whom two ideas are compared: who may end it, who pays where it costs something, and what was asked for it.
+struct Asking {
+  explicit Asking(Cancellation& ended_by, CallBudget* paid_from = nullptr)
+      : cancellation(ended_by), budget(paid_from) {}
+  Cancellation& cancellation;
+  CallBudget* budget;                // null: no limit
+  std::vector<v1::ModelCall> calls;  // every one that was sent, with what it took
+};
 
 class IdeaSimilarity {
  public:
@@ -20,7 +30,7 @@ class IdeaSimilarity {
   // A row for each of `left`, a value for each of `right`. All at once, since some implementations ask over a network.
   virtual absl::StatusOr<std::vector<std::vector<double>>> Between(const std::vector<const v1::Idea*>& left,
                                                                    const std::vector<const v1::Idea*>& right,
-                                                                   Cancellation& cancellation) const = 0;
+                                                                   Asking& asking) const = 0;
   // From here on two ideas are too close.
   virtual double threshold() const = 0;
   virtual std::string name() const = 0;

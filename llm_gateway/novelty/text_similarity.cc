@@ -86,7 +86,7 @@ double TextSimilarity::Of(const v1::Idea& a, const v1::Idea& b) { return Similar
 
 absl::StatusOr<std::vector<std::vector<double>>> TextSimilarity::Between(const std::vector<const v1::Idea*>& left,
                                                                          const std::vector<const v1::Idea*>& right,
-                                                                         Cancellation&) const {
+                                                                         Asking&) const {
   std::vector<Features> left_features, right_features;
   for (const v1::Idea* idea : left) left_features.push_back(FeaturesOf(*idea));
   for (const v1::Idea* idea : right) right_features.push_back(FeaturesOf(*idea));

@@ -16,7 +16,7 @@ class TextSimilarity final : public IdeaSimilarity {
  public:
   absl::StatusOr<std::vector<std::vector<double>>> Between(const std::vector<const v1::Idea*>& left,
                                                            const std::vector<const v1::Idea*>& right,
-                                                           Cancellation& cancellation) const override;
+                                                           Asking& asking) const override;
   double threshold() const override;
   std::string name() const override { return "text"; }
 

@@ -17,6 +17,7 @@ constexpr std::string_view kNeverRan[] = {
 constexpr std::string_view kProposed = "proposed";
 
 bool IsTaken(const v1::TriedIdea& tried, const std::string& parent_id) {
+  if (tried.earlier_search()) return false;
   return tried.outcome() == kProposed || (tried.parent_candidate_id() == parent_id && WasJudged(tried));
 }
 
@@ -39,7 +40,7 @@ std::vector<std::string> TakenTitles(const google::protobuf::RepeatedPtrField<v1
 absl::StatusOr<std::vector<SimilarPair>> TooClose(const IdeaSimilarity& similarity,
                                                   const std::vector<v1::Idea>& proposed,
                                                   const google::protobuf::RepeatedPtrField<v1::TriedIdea>& tried,
-                                                  const std::string& parent_id, Cancellation& cancellation) {
+                                                  const std::string& parent_id, Asking& asking) {
   std::vector<const v1::Idea*> left, right;
   std::vector<const v1::TriedIdea*> judged;
   for (const v1::Idea& idea : proposed) left.push_back(&idea);
@@ -51,7 +52,7 @@ absl::StatusOr<std::vector<SimilarPair>> TooClose(const IdeaSimilarity& similari
   right.insert(right.end(), left.begin(), left.end());
   std::vector<SimilarPair> pairs;
   if (left.empty() || right.size() < 2) return pairs;
-  WARPSMITH_ASSIGN_OR_RETURN(auto values, similarity.Between(left, right, cancellation));
+  WARPSMITH_ASSIGN_OR_RETURN(auto values, similarity.Between(left, right, asking));
 
   std::vector<bool> refused(left.size(), false);
   for (size_t i = 0; i < left.size(); ++i) {

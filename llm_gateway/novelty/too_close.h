@@ -24,8 +24,9 @@ struct SimilarPair {
 // whose implementations were no candidates or did not compile, has told nothing yet and may come again.
 bool WasJudged(const v1::TriedIdea& tried);
 
-// Titles that must not come again on the kernel `parent_id`: of ideas tried on it that were judged, and of those just
-// proposed.
+// Titles that must not come again on the kernel `parent_id`: of ideas tried on it in this search that were judged, and
+// of those just proposed. What helped in an earlier search may come again: this one has to find it before it can go on
+// from there.
 std::vector<std::string> TakenTitles(const google::protobuf::RepeatedPtrField<v1::TriedIdea>& tried,
                                      const std::string& parent_id);
 
@@ -34,7 +35,7 @@ std::vector<std::string> TakenTitles(const google::protobuf::RepeatedPtrField<v1
 absl::StatusOr<std::vector<SimilarPair>> TooClose(const IdeaSimilarity& similarity,
                                                   const std::vector<v1::Idea>& proposed,
                                                   const google::protobuf::RepeatedPtrField<v1::TriedIdea>& tried,
-                                                  const std::string& parent_id, Cancellation& cancellation);
+                                                  const std::string& parent_id, Asking& asking);
 
 }  // namespace warpsmith::gateway
 

@@ -46,13 +46,19 @@ std::string Change(const v1::TriedIdea& tried) {
   return text;
 }
 
-std::string TriedLine(const v1::TriedIdea& tried, const std::string& parent_id) {
-  return fmt::format("{} | {} | {} | {} | {} | {}\n", Cell(tried.idea().title(), 200),
-                     Cell(tried.idea().category(), 40), tried.parent_candidate_id() == parent_id ? "this" : "another",
-                     Cell(tried.outcome(), 40), Change(tried), Cell(tried.why(), 200));
+const char* KernelOf(const v1::TriedIdea& tried, const std::string& parent_id) {
+  if (tried.earlier_search()) return "earlier search";
+  return tried.parent_candidate_id() == parent_id ? "this" : "another";
 }
 
-// Indexes of those that get a whole line, ascending.
+std::string TriedLine(const v1::TriedIdea& tried, const std::string& parent_id) {
+  return fmt::format("{} | {} | {} | {} | {} | {}\n", Cell(tried.idea().title(), 200),
+                     Cell(tried.idea().category(), 40), KernelOf(tried, parent_id), Cell(tried.outcome(), 40),
+                     Change(tried), Cell(tried.why(), 200));
+}
+
+// Indexes of those that get a whole line, ascending: what helped first, then the latest. Earlier searches have at most
+// half of the room, so that they do not drive out what this search has seen.
 std::vector<int> WholeLines(const TriedIdeas& tried, const std::string& parent_id, const HistoryLimits& limits) {
   std::vector<int> order(static_cast<size_t>(tried.size()));
   for (int i = 0; i < tried.size(); ++i) order[static_cast<size_t>(i)] = tried.size() - 1 - i;
@@ -60,9 +66,16 @@ std::vector<int> WholeLines(const TriedIdeas& tried, const std::string& parent_i
     return (tried[a].ratio_to_parent() > 1.02) > (tried[b].ratio_to_parent() > 1.02);
   });
   std::vector<int> whole;
-  size_t bytes = 0;
+  size_t bytes = 0, earlier_bytes = 0;
+  int earlier = 0;
   for (int index : order) {
-    bytes += TriedLine(tried[index], parent_id).size();
+    const size_t size = TriedLine(tried[index], parent_id).size();
+    if (tried[index].earlier_search()) {
+      if (earlier >= limits.lines / 2 || earlier_bytes + size > limits.line_bytes / 2) continue;
+      ++earlier;
+      earlier_bytes += size;
+    }
+    bytes += size;
     if (static_cast<int>(whole.size()) >= limits.lines || bytes > limits.line_bytes) break;
     whole.push_back(index);
   }
@@ -92,8 +105,9 @@ std::string FoldedTurns(const google::protobuf::RepeatedPtrField<v1::EarlierTurn
 
 }  // namespace
 
-std::string DescribeTried(const TriedIdeas& tried, const std::string& parent_id, const HistoryLimits& limits) {
-  if (tried.empty()) return "None.";
+std::string DescribeTried(const TriedIdeas& tried, const std::string& parent_id, int left_out,
+                          const HistoryLimits& limits) {
+  if (tried.empty() && left_out == 0) return "None.";
   const std::vector<int> whole = WholeLines(tried, parent_id, limits);
   std::string text = "title | category | kernel | outcome | change | why\n";
   for (int index : whole) text += TriedLine(tried[index], parent_id);
@@ -123,6 +137,8 @@ std::string DescribeTried(const TriedIdeas& tried, const std::string& parent_id,
     }
     text += fmt::format("- {} ({}): {}\n", group, titles.size(), line);
   }
+  if (left_out > 0)
+    text += fmt::format("Besides these, {} older ideas of earlier searches that are not listed.\n", left_out);
   text.pop_back();
   return text;
 }

@@ -22,8 +22,10 @@ struct HistoryLimits {
 
 // One line an idea, `title | category | kernel | outcome | change | why`. Beyond the limits those that tell least
 // (older and not better) are folded to their titles by category and outcome, and beyond the limit of those to counts.
-// `parent_id` is the kernel that is to be improved now: "this" in its column, otherwise "another".
-std::string DescribeTried(const TriedIdeas& tried, const std::string& parent_id, const HistoryLimits& limits = {});
+// `parent_id` is the kernel that is to be improved now: "this" in its column, otherwise "another"; "earlier search" for
+// an idea of another search. `left_out`: how many older ones of other searches are not in `tried`.
+std::string DescribeTried(const TriedIdeas& tried, const std::string& parent_id, int left_out = 0,
+                          const HistoryLimits& limits = {});
 // "memory_access 3, async_latency 0, ...".
 std::string CountCategories(const TriedIdeas& tried);
 

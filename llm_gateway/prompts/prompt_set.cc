@@ -62,7 +62,7 @@ RenderedPrompt Finish(Draft draft, const std::string& version, std::string text)
 std::string QuestionText(const PromptVariant& variant, const v1::ProposeIdeasRequest& request) {
   return Text(variant.propose_ideas,
               {{"parent", DescribeParent(request.context(), request.parent(), request.has_parent())},
-               {"tried", DescribeTried(request.tried(), request.parent().candidate_id())},
+               {"tried", DescribeTried(request.tried(), request.parent().candidate_id(), request.tried_left_out())},
                {"category_counts", CountCategories(request.tried())},
                {"patterns", DescribePatterns(request.context().patterns(), kIdeaPatterns)},
                {"notes", DescribeNotes(request.context().operator_notes())},

@@ -15,8 +15,7 @@ constexpr Duration kDeadline = std::chrono::seconds(30);  // ideas wait for it
 constexpr size_t kMaxAnswer = 64u << 20;
 
 // The vectors by their index, or what is wrong with the answer.
-absl::StatusOr<std::vector<std::vector<float>>> ReadVectors(const std::string& body, size_t count) {
-  const ReplyNode answer = ParseReplyNode(body);
+absl::StatusOr<std::vector<std::vector<float>>> ReadVectors(const ReplyNode& answer, size_t count) {
   std::vector<std::vector<float>> vectors(count);
   size_t found = 0;
   for (const ReplyNode entry : answer["data"].items()) {
@@ -40,35 +39,57 @@ absl::StatusOr<std::vector<std::vector<float>>> ReadVectors(const std::string& b
 HttpEmbeddings::HttpEmbeddings(ModelConfig config, KeySource key, HttpTransport& transport)
     : config_(std::move(config)), format_(MakeWireFormat(config_)), key_(std::move(key)), transport_(transport) {}
 
-absl::StatusOr<std::vector<std::vector<float>>> HttpEmbeddings::Embed(const std::vector<std::string>& texts,
-                                                                      Cancellation& cancellation) {
+EmbeddingAnswer HttpEmbeddings::Embed(const std::vector<std::string>& texts, Cancellation& cancellation) {
+  EmbeddingAnswer answer;
   const std::string label = fmt::format("{}: embeddings of {}", config_.name, config_.embedding_model);
-  WARPSMITH_ASSIGN_OR_RETURN(const Secret key, key_());
+  const absl::StatusOr<Secret> key = key_();
+  if (!key.ok()) {
+    answer.status = key.status();
+    return answer;
+  }
   HttpRequest request;
   request.url = config_.base_url + "/embeddings";
   request.headers = {{"Accept", "application/json"}, {"Content-Type", "application/json"}};
-  if (!key.empty()) request.headers.push_back(format_->KeyHeader(key));
+  if (!key->empty()) request.headers.push_back(format_->KeyHeader(*key));
   const Json body = {{"model", config_.embedding_model}, {"input", texts}, {"encoding_format", "float"}};
   request.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
   request.deadlines = {FromSeconds(config_.connect_seconds), kDeadline, kDeadline, kDeadline};
   request.max_response_bytes = kMaxAnswer;
   request.ca_file = config_.ca_file;
   request.proxy_from_environment = config_.proxy_from_environment;
-  std::string answer;
+  std::string text;
   const HttpResult result = SendAndWait(
       transport_, std::move(request), [](int, const HttpHeaders&) {},
-      [&answer](std::string_view piece) { return answer.append(piece), true; }, cancellation);
+      [&text](std::string_view piece) { return text.append(piece), true; }, cancellation);
+  answer.first_byte_seconds = result.first_byte_seconds;
+  answer.seconds = result.seconds;
+  answer.sent = result.error != HttpError::kConnect && result.error != HttpError::kConnectTimeout &&
+                result.error != HttpError::kTls;
   const auto failed = [&](const std::string& what) {
-    return Unavailable(fmt::format("{}: {}", label, OneLine(ValidText(key.Redact(what)), 500)));
+    answer.status = Unavailable(fmt::format("{}: {}", label, OneLine(ValidText(key->Redact(what)), 500)));
+    return answer;
   };
-  if (result.error != HttpError::kNone) return failed(result.message);
+  if (result.error != HttpError::kNone) {
+    answer.may_be_billed = answer.sent;
+    return failed(result.message);
+  }
   if (result.status < 200 || result.status >= 300) {
-    const ServerError error = ReadErrorAnswer(result.status, result.headers, answer);
+    const ServerError error = ReadErrorAnswer(result.status, result.headers, text);
     return failed(error.message.empty() ? fmt::format("status {}", result.status) : error.message);
   }
-  auto vectors = ReadVectors(answer, texts.size());
-  if (!vectors.ok()) return Annotate(vectors.status(), label);
-  return vectors;
+  answer.may_be_billed = true;
+  const ReplyNode said = ParseReplyNode(text);
+  const ReplyNode usage = said["usage"];
+  for (const char* field : {"total_tokens", "prompt_tokens"}) {
+    if (usage.HasCountAt(field)) answer.tokens = usage.CountAt(field);
+  }
+  auto vectors = ReadVectors(said, texts.size());
+  if (vectors.ok()) {
+    answer.vectors = *std::move(vectors);
+  } else {
+    answer.status = Annotate(vectors.status(), label);
+  }
+  return answer;
 }
 
 }  // namespace warpsmith::gateway

@@ -12,21 +12,19 @@
 
 #include "llm_gateway/config/gateway_config.h"
 #include "llm_gateway/http/http_transport.h"
-#include "llm_gateway/novelty/embedding_similarity.h"
+#include "llm_gateway/providers/embedding_server.h"
 #include "llm_gateway/providers/wire_format.h"
 
 namespace warpsmith::gateway {
 
-class HttpEmbeddings final : public EmbeddingModel {
+class HttpEmbeddings final : public EmbeddingServer {
  public:
   using KeySource = std::function<absl::StatusOr<Secret>()>;
 
   // `config` has an embedding_model; `transport` outlives this.
   HttpEmbeddings(ModelConfig config, KeySource key, HttpTransport& transport);
 
-  absl::StatusOr<std::vector<std::vector<float>>> Embed(const std::vector<std::string>& texts,
-                                                        Cancellation& cancellation) override;
-  std::string name() const override { return config_.embedding_model; }
+  EmbeddingAnswer Embed(const std::vector<std::string>& texts, Cancellation& cancellation) override;
 
  private:
   const ModelConfig config_;

@@ -114,6 +114,7 @@ Completion HttpModel::Complete(const PromptRequest& request, const DeltaCallback
   TokenUsage usage;
   ServerLimits limits;
   int unreported = 0;
+  std::vector<ErrorClass> retried;
   Completion completion;
   for (int tries = 1;; ++tries) {
     Outcome outcome = Try(call);
@@ -138,12 +139,14 @@ Completion HttpModel::Complete(const PromptRequest& request, const DeltaCallback
       break;
     }
     if (outcome.sent && SaysNothing(completion.usage)) ++unreported;
+    retried.push_back(completion.error);
     call.fresh_connection = BlamesConnection(completion.error);
     if (on_delta) on_delta(DeltaKind::kRestart, "");
   }
   completion.usage = usage;
   completion.server_limits = limits;
   completion.unreported_tries = unreported;
+  completion.retried = std::move(retried);
   completion.effort = EffortOf(request, config_);
   completion.seconds = ToSeconds(clock_.Now() - started);
   if (!completion.ok()) completion.finish_reason = "error";

@@ -64,6 +64,7 @@ struct Completion {
   int tries = 0;                  // that were sent; 0: nobody was asked
   // Tries before the last that were sent, may be billed, and of which nothing was reported (cut, timed out).
   int unreported_tries = 0;
+  std::vector<ErrorClass> retried;  // why each try before the last was made again
   double retry_after_seconds = -1;  // as the server last asked; -1: it did not
   ServerLimits server_limits;       // as the last answer that had any said
 

@@ -113,13 +113,13 @@ std::vector<v1::Idea> PromptedProvider::AskForIdeas(const absl::StatusOr<Rendere
 }
 
 std::vector<SimilarPair> PromptedProvider::TooCloseTo(const std::vector<v1::Idea>& ideas,
-                                                      const v1::ProposeIdeasRequest& request,
-                                                      const CallScope& scope) const {
+                                                      const v1::ProposeIdeasRequest& request, const CallScope& scope,
+                                                      v1::ProposeIdeasReply& reply) const {
+  Asking asking(scope.cancellation, scope.budget);
   absl::StatusOr<std::vector<SimilarPair>> close = std::vector<SimilarPair>();
   // Every idea with every earlier one: too long for a thread that other calls share.
-  RunBlocking([&] {
-    close = TooClose(similarity_, ideas, request.tried(), request.parent().candidate_id(), scope.cancellation);
-  });
+  RunBlocking([&] { close = TooClose(similarity_, ideas, request.tried(), request.parent().candidate_id(), asking); });
+  for (v1::ModelCall& call : asking.calls) *reply.add_calls() = std::move(call);
   if (close.ok()) return *std::move(close);
   spdlog::warn("ideas are taken without a look at how new they are: {}", Message(close.status()));
   return {};
@@ -131,7 +131,7 @@ v1::ProposeIdeasReply PromptedProvider::ProposeIdeas(const v1::ProposeIdeasReque
   std::string shortfall;
   std::vector<v1::Idea> first =
       AskForIdeas(prompts_.ProposeIdeas(request), request, request.count(), 0, taken, scope, reply, shortfall);
-  std::vector<SimilarPair> close = TooCloseTo(first, request, scope);
+  std::vector<SimilarPair> close = TooCloseTo(first, request, scope, reply);
   std::vector<v1::Idea> kept, dropped;
   Divide(std::move(first), close, 0, kept, dropped);
   if (!dropped.empty() && !scope.cancellation.cancelled()) {
@@ -143,7 +143,7 @@ v1::ProposeIdeasReply PromptedProvider::ProposeIdeas(const v1::ProposeIdeasReque
                     request.count() - static_cast<int>(before), 1, taken, scope, reply, shortfall);
     both.insert(both.end(), second.begin(), second.end());
     std::vector<v1::Idea> dropped_again;
-    Divide(std::move(second), TooCloseTo(both, request, scope), before, kept, dropped_again);
+    Divide(std::move(second), TooCloseTo(both, request, scope, reply), before, kept, dropped_again);
     if (!dropped_again.empty()) {
       shortfall += fmt::format("{}{}: {} ideas were too close to earlier ones, also when asked again",
                                shortfall.empty() ? "" : "; ", name_, dropped_again.size());

@@ -48,8 +48,9 @@ class PromptedProvider final : public IdeaProvider {
                                     const v1::ProposeIdeasRequest& request, int count, int sample_index,
                                     const std::vector<std::string>& taken, const CallScope& scope,
                                     v1::ProposeIdeasReply& reply, std::string& shortfall);
+  // What it asks for goes into `reply`'s calls.
   std::vector<SimilarPair> TooCloseTo(const std::vector<v1::Idea>& ideas, const v1::ProposeIdeasRequest& request,
-                                      const CallScope& scope) const;
+                                      const CallScope& scope, v1::ProposeIdeasReply& reply) const;
   const std::string& NameOf(const Completion& completion) const;
 
   const std::string name_;

@@ -48,6 +48,10 @@ CodeReply Accept(const std::string& file) {
   std::string source = WithPlainQuotes(std::string(TrimSpace(file)));
   source += '\n';
   if (source.size() > kMaxFileBytes) return Refused("no_code", fmt::format("the file is over {} bytes", kMaxFileBytes));
+  // Put together out of two blocks it may be what neither was.
+  if (std::string host = HostCodeSign(source); !host.empty()) {
+    return Refused("host_code", "the file is host code: " + host);
+  }
   return {"ok", std::move(source), ""};
 }
 
@@ -60,10 +64,7 @@ std::optional<CodeReply> FindFile(const std::vector<CodePiece>& pieces, bool cut
   };
   const CodePiece* whole =
       last([](const CodePiece& piece) { return piece.has_plan && (piece.has_kernel || NeedsNoKernel(piece)); });
-  if (whole != nullptr) {
-    if (!whole->host_sign.empty()) return Refused("host_code", "the file is host code: " + whole->host_sign);
-    return Accept(whole->text);
-  }
+  if (whole != nullptr) return Accept(whole->text);
   const CodePiece* kernels =
       last([](const CodePiece& piece) { return piece.has_kernel && !piece.has_plan && piece.host_sign.empty(); });
   if (kernels == nullptr) return std::nullopt;

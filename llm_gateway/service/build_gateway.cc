@@ -1,6 +1,8 @@
 #include "llm_gateway/service/build_gateway.h"
 
 #include "common/file.h"
+#include "llm_gateway/limits/guarded_embeddings.h"
+#include "llm_gateway/metrics/observed_provider.h"
 #include "llm_gateway/novelty/text_similarity.h"
 #include "llm_gateway/providers/catalog_provider.h"
 #include "llm_gateway/providers/http_embeddings.h"
@@ -27,6 +29,15 @@ std::unique_ptr<IdeaProvider> Prompted(PooledModel& model, const GatewayParts& p
                                             std::move(facts));
 }
 
+void Observe(ModelPool& models, GatewayMetrics& metrics) {
+  for (const auto& model : models.models()) {
+    model->endpoint.observer = &metrics;
+    metrics.AddModel({model->config.name, model->config.provider,
+                      [limiter = model->limiter.get()] { return limiter->Demand().in_flight; },
+                      [circuit = model->circuit.get()] { return circuit->state() == CircuitState::kOpen; }});
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<GatewayFolders> GatewayFolders::Find() {
@@ -37,12 +48,13 @@ absl::StatusOr<GatewayFolders> GatewayFolders::Find() {
 }
 
 absl::StatusOr<GatewayParts> BuildGateway(const GatewayConfig& config, const GatewayFolders& folders,
-                                          HttpTransport& transport, Clock& clock) {
+                                          HttpTransport& transport, Clock& clock, GatewayMetrics* metrics) {
   GatewayParts parts;
   auto loaded = PromptSet::Load(folders.prompts, config.prompt_variants);
   if (!loaded.ok()) return Annotate(loaded.status(), config.place + "prompt_variants");
   parts.prompts = std::make_unique<PromptSet>(*std::move(loaded));
   WARPSMITH_ASSIGN_OR_RETURN(parts.models, ModelPool::Build(config, transport, clock));
+  if (metrics != nullptr) Observe(*parts.models, *metrics);
   if (config.max_usd_per_day > 0 && !folders.data.empty()) {
     WARPSMITH_ASSIGN_OR_RETURN(parts.ledger,
                                DayLedger::Open(folders.data / "day_budget.json", parts.models->day(), clock));
@@ -51,8 +63,13 @@ absl::StatusOr<GatewayParts> BuildGateway(const GatewayConfig& config, const Gat
     parts.similarity = std::make_unique<TextSimilarity>();
   } else {
     PooledModel& model = *parts.models->Find(config.novelty_by);
-    parts.embeddings = std::make_unique<HttpEmbeddings>(
+    parts.embedding_server = std::make_unique<HttpEmbeddings>(
         model.config, [key = model.key.get()] { return key->Get(); }, transport);
+    GuardedEndpoint endpoint = model.endpoint;
+    endpoint.price = model.embedding_price;
+    endpoint.price_id = model.embedding_price_id;
+    parts.embeddings =
+        std::make_unique<GuardedEmbeddings>(*parts.embedding_server, std::move(endpoint), &parts.models->day());
     parts.similarity = std::make_unique<EmbeddingSimilarity>(*parts.embeddings, config.novelty_threshold);
   }
   ReplyStoreOptions store;
@@ -67,6 +84,11 @@ absl::StatusOr<GatewayParts> BuildGateway(const GatewayConfig& config, const Gat
     } else if (model.enabled) {
       WARPSMITH_ASSIGN_OR_RETURN(std::vector<Recipe> found, LoadRecipes(folders.recipes));
       providers.push_back(std::make_unique<CatalogProvider>(model.name, std::move(found)));
+    }
+  }
+  if (metrics != nullptr) {
+    for (auto& provider : providers) {
+      provider = std::make_unique<ObservedProvider>(std::move(provider), *metrics);
     }
   }
   parts.gateway =

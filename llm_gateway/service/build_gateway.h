@@ -12,8 +12,10 @@
 #include "llm_gateway/async/fibers.h"
 #include "llm_gateway/config/gateway_config.h"
 #include "llm_gateway/http/http_transport.h"
+#include "llm_gateway/metrics/gateway_metrics.h"
 #include "llm_gateway/novelty/embedding_similarity.h"
 #include "llm_gateway/prompts/prompt_set.h"
+#include "llm_gateway/providers/embedding_server.h"
 #include "llm_gateway/service/cost_estimator.h"
 #include "llm_gateway/service/day_ledger.h"
 #include "llm_gateway/service/gateway.h"
@@ -29,8 +31,9 @@ namespace warpsmith::gateway {
 struct GatewayParts {
   std::unique_ptr<PromptSet> prompts;
   std::unique_ptr<ModelPool> models;
-  std::unique_ptr<DayLedger> ledger;           // null where nothing is limited or kept
-  std::unique_ptr<EmbeddingModel> embeddings;  // null where ideas are told apart by their words
+  std::unique_ptr<DayLedger> ledger;                  // null where nothing is limited or kept
+  std::unique_ptr<EmbeddingServer> embedding_server;  // null where ideas are told apart by their words
+  std::unique_ptr<EmbeddingModel> embeddings;         // likewise
   std::unique_ptr<IdeaSimilarity> similarity;
   std::unique_ptr<ReplyStore> replies;
   std::unique_ptr<WorkerPool> threads;
@@ -49,9 +52,9 @@ struct GatewayFolders {
   static absl::StatusOr<GatewayFolders> Find();
 };
 
-// `transport` and `clock` outlive the result.
+// `transport` and `clock` outlive the result, which outlives the use of `metrics`; null: nothing is counted.
 absl::StatusOr<GatewayParts> BuildGateway(const GatewayConfig& config, const GatewayFolders& folders,
-                                          HttpTransport& transport, Clock& clock);
+                                          HttpTransport& transport, Clock& clock, GatewayMetrics* metrics = nullptr);
 
 }  // namespace warpsmith::gateway
 

@@ -1,27 +1,17 @@
 #include "llm_gateway/service/grpc_service.h"
 
-#include "common/log.h"
 #include "llm_gateway/async/wait_point.h"
+#include "llm_gateway/service/call_log.h"
 #include "llm_gateway/service/call_reactors.h"
 
 namespace warpsmith::gateway {
-namespace {
-
-// What a call took, without anything that a model or a user wrote.
-void LogCall(const char* kind, const v1::ModelCall& call, const std::string& status) {
-  spdlog::info("{} by {}: {} ({:.2f} s, {} tries, {} + {} tokens, {:.4f} $)", kind, call.model(), status,
-               call.seconds(), call.tries(), call.input_tokens(), call.output_tokens() + call.reasoning_tokens(),
-               call.usd());
-}
-
-}  // namespace
 
 grpc::ServerUnaryReactor* GrpcGatewayService::ProposeIdeas(grpc::CallbackServerContext*,
                                                            const v1::ProposeIdeasRequest* request,
                                                            v1::ProposeIdeasReply* reply) {
   return UnaryCall::Start(active_, pool_, [this, request, reply](Cancellation& cancellation) -> absl::Status {
     WARPSMITH_ASSIGN_OR_RETURN(*reply, gateway_.ProposeIdeas(*request, cancellation));
-    for (const v1::ModelCall& call : reply->calls()) LogCall("ideas", call, call.finish_reason());
+    LogCalls(*reply);
     return absl::OkStatus();
   });
 }
@@ -47,6 +37,10 @@ grpc::ServerUnaryReactor* GrpcGatewayService::Repair(grpc::CallbackServerContext
     LogCall("repair", reply->call(), reply->status());
     return absl::OkStatus();
   });
+}
+
+grpc::ServerBidiReactor<v1::Calls, v1::CallReplies>* GrpcGatewayService::Converse(grpc::CallbackServerContext*) {
+  return conversations_.Start();
 }
 
 grpc::ServerUnaryReactor* GrpcGatewayService::ListModels(grpc::CallbackServerContext*, const v1::ListModelsRequest*,

@@ -114,6 +114,23 @@ absl::Status ModelPool::Price(PooledModel& model, const PriceTable& prices) {
   return absl::OkStatus();
 }
 
+void ModelPool::PriceEmbeddings(PooledModel& model, const PriceTable& prices) {
+  const ModelConfig& config = model.config;
+  if (config.embedding_model.empty()) return;
+  gateway::Price own;
+  if (config.embedding_price) {
+    own.input = *config.embedding_price;
+  } else if (auto listed = prices.Find(config.embedding_model)) {
+    model.embedding_price = listed;
+    model.embedding_price_id = prices.id();
+    return;
+  } else if (!config.price || config.price->input > 0) {
+    return;  // of a server that is free the embeddings are too; of another nothing is known
+  }
+  model.embedding_price = own;
+  model.embedding_price_id = kOwnPrice;
+}
+
 absl::Status ModelPool::Add(const ModelConfig& given, const PriceTable& prices) {
   auto model = std::make_unique<PooledModel>();
   PooledModel* upstream = given.upstream.empty() ? nullptr : Find(given.upstream);
@@ -121,6 +138,7 @@ absl::Status ModelPool::Add(const ModelConfig& given, const PriceTable& prices) 
   const ModelConfig& config = model->config;
   model->key = std::make_unique<ReloadingKey>(config);
   WARPSMITH_RETURN_IF_ERROR(Price(*model, prices));
+  PriceEmbeddings(*model, prices);
   if (config.provider == "command") {
     model->bare = std::make_unique<CommandModel>(config);
   } else if (config.provider == "recorded") {

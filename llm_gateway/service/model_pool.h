@@ -32,6 +32,8 @@ struct PooledModel {
   std::unique_ptr<CircuitBreaker> circuit;
   GuardedEndpoint endpoint;
   std::unique_ptr<ModelProvider> guarded;
+  std::optional<gateway::Price> embedding_price;
+  std::string embedding_price_id;  // with an embedding_price
 
   std::string Problem() const;  // why it cannot be used; empty where it can
   bool Healthy() const;         // its circuit is closed
@@ -55,6 +57,7 @@ class ModelPool {
   ModelPool(const GatewayConfig& config, HttpTransport& transport, Clock& clock);
   absl::Status Add(const ModelConfig& config, const PriceTable& prices);
   absl::Status Price(PooledModel& model, const PriceTable& prices);
+  static void PriceEmbeddings(PooledModel& model, const PriceTable& prices);
 
   HttpTransport& transport_;
   Clock& clock_;

@@ -79,12 +79,14 @@ Duration RateSharer::Exchange() {
                    Message(ExplainUnavailable(coordinator_, FromGrpc(status))));
     }
     away_ = true;
+    reachable_ = false;
     return options_.first_interval;
   }
   if (away_ || replicas_ != reply.replicas()) {
     spdlog::info("rates are shared by {} gateways", reply.replicas());
   }
   away_ = false;
+  reachable_ = true;
   replicas_ = reply.replicas();
   for (const v1::ModelShare& share : reply.shares()) {
     PooledModel* model = models_.Find(share.model());

@@ -5,6 +5,7 @@
 #ifndef WARPSMITH_LLM_GATEWAY_SERVICE_RATE_SHARER_H_
 #define WARPSMITH_LLM_GATEWAY_SERVICE_RATE_SHARER_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -27,6 +28,9 @@ class RateSharer {
   RateSharer(const RateSharer&) = delete;
   RateSharer& operator=(const RateSharer&) = delete;
 
+  // Whether the coordinator has answered the last time.
+  bool reachable() const { return reachable_; }
+
  private:
   void Work();
   // How long until the next one.
@@ -39,6 +43,7 @@ class RateSharer {
   std::unique_ptr<v1::RateSharingService::Stub> stub_;
   bool away_ = false;  // the thread's
   int replicas_ = 0;   // the thread's
+  std::atomic<bool> reachable_{false};
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;                     // guarded by mutex_

@@ -17,11 +17,21 @@ inline std::string ReplyKey(const v1::CallContext& call, const std::string& kind
   return call.idempotency_key().empty() ? "" : kind + "\n" + call.idempotency_key();
 }
 
+// Who sets costs aside must tell a reply that was paid for before from a new one.
+inline void MarkKept(v1::ProposeIdeasReply& reply) {
+  for (v1::ModelCall& call : *reply.mutable_calls()) call.set_kept(true);
+}
+inline void MarkKept(v1::Implementation& implementation) {
+  for (v1::ModelCall& call : *implementation.mutable_earlier_calls()) call.set_kept(true);
+  if (implementation.has_call()) implementation.mutable_call()->set_kept(true);
+}
+
 template <typename Message>
 std::optional<Message> FindStored(ReplyStore& store, const std::string& key) {
   std::optional<std::string> bytes = store.Find(key);
   Message message;
   if (!bytes || !message.ParseFromString(*bytes)) return std::nullopt;
+  MarkKept(message);
   return message;
 }
 
@@ -42,6 +52,7 @@ absl::StatusOr<Message> OnceStored(ReplyStore& store, const std::string& key, Ca
   if (!message.ParseFromString(reply->bytes)) {
     return Internal("a stored reply is of a kind that this version does not know; remove the data directory's replies");
   }
+  MarkKept(message);
   return message;
 }
 

@@ -250,7 +250,7 @@ TEST_CASE("commands on a batch send what was said", "[unit]") {
   CHECK(fixture.Run({"pause", "ba7c41d0"}).code == kExitOk);
   CHECK(fixture.Run({"resume", "ba7c41d0"}).code == kExitOk);
   CHECK(fixture.Run({"cancel", "ba7c41d0"}).code == kExitOk);
-  CHECK_THAT(fixture.Run({"retry", "ba7c41d0"}).out, Catch::Contains("1 problems are searched again"));
+  CHECK_THAT(fixture.Run({"retry", "ba7c41d0"}).out, Catch::Contains("1 problems are tried again"));
   CHECK(fixture.service.calls() ==
         std::vector<std::string>{"pause ba7c41d0", "resume ba7c41d0", "cancel ba7c41d0", "retry ba7c41d0"});
   CHECK(fixture.Run({"set", "ba7c41d0", "--priority", "-3", "--max-usd", "0"}).code == kExitOk);

@@ -51,6 +51,8 @@ TEST_CASE("each role may call what is its own", "[unit]") {
   CHECK_FALSE(may(Role::kOperator, kSessionCall));
   CHECK_FALSE(may(Role::kOperator, kShare));
   CHECK_FALSE(may(Role::kOperator, kRepairCall));
+  CHECK_FALSE(may(Role::kOperator, "/warpsmith.v1.GatewayService/Converse"));
+  CHECK(may(Role::kGateway, "/warpsmith.v1.GatewayService/Converse"));
   CHECK(may(Role::kOperator, "/warpsmith.v1.GatewayService/CheckModels"));
   CHECK(may(Role::kOperator, "/warpsmith.v1.SomethingNew/PauseAll"));
 

@@ -108,6 +108,20 @@ TEST_CASE("a child that does not want its input is no danger to us", "[unit]") {
   CHECK((*child)->Write("x", 1s).code() == absl::StatusCode::kUnavailable);
 }
 
+TEST_CASE("stop signals pass a child by where it is its parent's to end", "[unit]") {
+  ChildOptions options;
+  options.arguments = {"/bin/sh", "-c", "echo ready; read line; echo $line"};
+  options.ignore_stop_signals = true;
+  auto child = ChildProcess::Start(options);
+  REQUIRE(child.ok());
+  REQUIRE((*child)->ReadLine(10s).value() == "ready");
+  for (int signal : {SIGTERM, SIGINT, SIGHUP}) (*child)->Kill(signal);
+  REQUIRE((*child)->Write("alive\n", 5s).ok());
+  CHECK((*child)->ReadLine(10s).value() == "alive");
+  (*child)->Kill(SIGKILL);
+  CHECK((*child)->Wait(10s).has_value());
+}
+
 TEST_CASE("a child that ignores SIGTERM is stopped all the same", "[unit]") {
   auto child = ChildProcess::Start(Shell("trap '' TERM; echo ready; while :; do sleep 1; done"));
   REQUIRE(child.ok());

@@ -117,5 +117,28 @@ TEST_CASE("explain and watch work before anything has happened, and status tells
   CHECK(status.queues(0).available() == 1);
 }
 
+TEST_CASE("status and explain name what each worker holds", "[pg][api]") {
+  Cluster cluster;
+  auto worker = cluster.Worker("w1", "boot1", 8, true);
+  const std::string id = cluster.Submit(SmallSearch()).value();
+  const auto held = [&] {
+    const v1::ClusterStatus status = cluster.Status().value();
+    return status.workers().empty()
+               ? std::vector<v1::HeldTask>()
+               : std::vector<v1::HeldTask>(status.workers(0).held().begin(), status.workers(0).held().end());
+  };
+  REQUIRE(cluster.Eventually([&] { return held().size() >= 2; }));
+  const v1::HeldTask task = held().front();
+  CHECK(task.kind() == "evaluate");
+  CHECK(task.stage() == "measure");
+  CHECK(task.search_id() == id);
+  CHECK(task.attempts() == 1);
+  CHECK(task.seconds() >= 0);
+  const v1::Explanation explanation = cluster.Explain(id).value();
+  REQUIRE(explanation.findings_size() > 0);
+  CHECK_THAT(explanation.findings(explanation.findings_size() - 1),
+             Catch::Contains("Tasks under way: ") && Catch::Contains(" at w1 (for "));
+}
+
 }  // namespace
 }  // namespace warpsmith::testing

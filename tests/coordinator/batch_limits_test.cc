@@ -45,6 +45,63 @@ TEST_CASE("a batch never spends more than its money, and ends what can do nothin
   CHECK(cluster.Bookkeeping() == "");
 }
 
+TEST_CASE("what a budget stopped goes on where it was, once there is more", "[pg][batch]") {
+  BatchCluster cluster;
+  v1::ModelDescription model;
+  model.set_name("m");
+  model.set_provider("openai");
+  model.set_enabled(true);
+  model.set_reservation_usd(0.05);
+  model.set_max_output_tokens(4000);
+  cluster.gateway.models = {model};
+  cluster.gateway.usd_a_call = 0.05;
+  auto worker = cluster.Worker("w1");
+  v1::BatchLimits limits = OneAtATime();
+  limits.set_max_usd(0.4);
+  const std::string id =
+      cluster.SubmitBatch({TestProblem("1_half"), TestProblem("2_half"), TestProblem("3_half")}, limits)->id();
+  v1::Batch batch = cluster.FinishedBatch(id);
+  CHECK(batch.problems(0).finish_reason() == "rounds");
+  CHECK(batch.problems(1).finish_reason() == "budget");
+  CHECK(batch.problems(2).finish_reason() == "budget");
+  const std::string begun = batch.problems(1).search_id();
+  v1::GetBatchRequest request;
+  request.set_batch_id(id);
+  // Nothing is left of the budget.
+  CHECK(cluster.Batch(&v1::BatchService::Stub::RetryFailed, request)->retried() == 0);
+  v1::SetBatchRequest more;
+  more.set_batch_id(id);
+  more.set_max_usd(5);
+  REQUIRE(cluster.Batch(&v1::BatchService::Stub::SetBatch, more).ok());
+  CHECK(cluster.Batch(&v1::BatchService::Stub::RetryFailed, request)->retried() == 2);
+  batch = cluster.FinishedBatch(id);
+  CHECK(batch.problems_size() == 3);
+  CHECK(batch.problems(1).search_id() == begun);
+  for (const v1::BatchProblem& problem : batch.problems()) CHECK(problem.finish_reason() == "rounds");
+  CHECK(batch.totals().solved() == 3);
+  CHECK(cluster.Batch(&v1::BatchService::Stub::RetryFailed, request)->retried() == 0);
+  CHECK(cluster.Bookkeeping() == "");
+}
+
+TEST_CASE("tasks in quarantine are out of it when their batch is tried again", "[pg][batch]") {
+  BatchCluster cluster;
+  auto worker = cluster.Worker("w1", "boot1", 8, true);
+  const std::string id = cluster.SubmitBatch({TestProblem("1_half")})->id();
+  REQUIRE(cluster.Eventually([&] { return worker->assignments().size() >= 2; }));
+  // As if it had killed its workers.
+  cluster.Query(
+      "UPDATE task SET state = 'quarantined', epoch = epoch + 1, lease_until = NULL, deadline = NULL, "
+      "finished_at = now() WHERE id = (SELECT min(id) FROM task WHERE kind = 'evaluate' AND state = 'running')");
+  v1::GetBatchRequest request;
+  request.set_batch_id(id);
+  CHECK(cluster.Batch(&v1::BatchService::Stub::RetryFailed, request)->retried() == 1);
+  CHECK(cluster.Query("SELECT count(*) FROM task WHERE state = 'quarantined'") == "0");
+  worker->hold_evaluations = false;
+  const v1::Batch batch = cluster.FinishedBatch(id);
+  CHECK(batch.totals().solved() == 1);
+  CHECK(cluster.Query("SELECT count(*) FROM candidate WHERE state <> 'done'") == "0");
+}
+
 TEST_CASE("a batch's GPU hours hold over all of its searches", "[pg][batch]") {
   BatchCluster cluster;
   auto worker = cluster.Worker("w1", "boot1", 1);

@@ -49,6 +49,46 @@ TEST_CASE("a worker goes on with its problem, unless others wait too long or are
   CHECK(TasksOf(PairTasks(two, {Wants("a", 1, "q"), Wants("b", 1, "p")}, 30)) == std::vector<int64_t>{2, 1});
 }
 
+TEST_CASE("what failed at a worker is left to the others of its kind, where there are any", "[unit]") {
+  const std::vector<WaitingTask> line = {{1, 0, 0, "p", "a"}, {2, 0, 1, "p", ""}, {3, 0, 2, "q", "a"}};
+  Claimant a = Wants("a", 3, "q"), b = Wants("b", 3);
+  CHECK(TasksOf(PairTasks(line, {a}, 30)) == std::vector<int64_t>{3, 1, 2});  // alone
+  a.others = b.others = true;
+  CHECK(TasksOf(PairTasks(line, {a}, 30)) == std::vector<int64_t>{2});  // the others are busy
+  const auto pairs = PairTasks(line, {a, b}, 30);
+  CHECK(TasksOf(pairs) == std::vector<int64_t>{2, 1, 3});
+  CHECK(ClaimantsOf(pairs) == std::vector<size_t>{0, 1, 1});
+}
+
+TEST_CASE("a task is tried again elsewhere, and where it failed only when nobody else takes it for a while", "[pg]") {
+  ManyFixture fixture;
+  PostgresTaskQueue queue({});
+  TaskSpec spec;
+  spec.dedupe_key = "t";
+  spec.search_id = "s";
+  spec.kind = TaskKind::kIntake;
+  fixture.Run<int64_t>([&](store::Transaction& transaction) { return queue.Put(transaction, spec); });
+  const auto claim = [&](const std::string& worker) {
+    Claimant claimant = Wants(worker, 1);
+    claimant.others = true;
+    return fixture.Run<std::vector<Task>>(
+        [&](store::Transaction& transaction) { return queue.ClaimForMany(transaction, {claimant}); });
+  };
+  const auto fail = [&](const Task& task) {
+    const auto failed = fixture.Run<std::vector<Task>>([&](store::Transaction& transaction) {
+      return queue.Fail(transaction, {task.id, task.epoch}, "the process was killed");
+    });
+    REQUIRE(failed.size() == 1);
+    fixture.Query("UPDATE task SET run_at = now()");
+  };
+  fail(claim("a").at(0));
+  CHECK(claim("a").empty());
+  fail(claim("b").at(0));
+  CHECK(claim("b").empty());
+  fixture.Query("UPDATE task SET run_at = now() - interval '31 s'");
+  CHECK(claim("b").size() == 1);
+}
+
 TEST_CASE("many workers claim at once: each task goes to one, that fits it", "[pg]") {
   ManyFixture fixture;
   PostgresTaskQueue queue({});

@@ -57,6 +57,8 @@ void ScriptedWorker::Serve() {
   hello.mutable_hello()->set_worker_id(worker_id_);
   hello.mutable_hello()->set_boot_id(boot_id_);
   hello.mutable_hello()->set_slots(slots_);
+  hello.mutable_hello()->set_node("node-of-" + worker_id_);
+  hello.mutable_hello()->set_gpu("0");
   v1::DeviceDescription* device = hello.mutable_hello()->mutable_device();
   device->set_name(emulated_ ? "emulated" : "test GPU");
   device->set_device_class(device->name());
@@ -149,6 +151,8 @@ void ScriptedWorker::Tick(Stream& stream) {
     raw_.clear();
     if (!mute) {
       v1::Sync* sync = outgoing.emplace_back().mutable_sync();
+      sync->set_draining(draining);
+      sync->mutable_condition()->set_wedged(wedged);
       for (const auto& [id, assignment] : running_) {
         v1::RunningTask* task = sync->add_running();
         task->set_task_id(id);
@@ -213,6 +217,10 @@ v1::TaskResult ScriptedWorker::Compute(const v1::Assignment& assignment) {
   }
   evaluation->set_outcome(v1::OUTCOME_OK);
   evaluation->set_gpu_seconds(0.5);
+  evaluation->mutable_stage_seconds()->set_compile(0.04);
+  evaluation->mutable_stage_seconds()->set_queue(0.3);
+  evaluation->mutable_stage_seconds()->set_run(0.15);
+  evaluation->mutable_stage_seconds()->set_measure(0.25);
   evaluation->set_harness_rev(harness_rev);
   evaluation->set_judge_rev("judge1");
   if (const size_t cubin = text.find("cubin="); cubin != std::string::npos) {

@@ -38,6 +38,8 @@ class ScriptedWorker {
   std::atomic<bool> mute{false};                // no Sync: as if stalled
   std::string intake_error;                     // set before the first task
   std::string harness_rev;                      // set before the first task
+  std::atomic<bool> draining{false};            // says that it drains
+  std::atomic<bool> wedged{false};              // says so of its device
 
   std::vector<v1::Assignment> assignments() const;
   std::vector<v1::ResultAck> acks() const;

@@ -69,7 +69,10 @@ TEST_CASE("every shipped statement is understood by the shipped schema", "[pg]")
   const auto library = store::SqlLibrary::LoadShipped().value();
   REQUIRE(library.statements().size() > 50);
   std::string all;
-  for (const auto& [name, sql] : library.statements()) all += "PREPARE " + name + " AS " + sql + ";\n";
+  for (const auto& [name, sql] : library.statements()) {
+    // Only the protocol can prepare a transaction's settings, not this command.
+    if (sql.rfind("SET TRANSACTION ", 0) != 0) all += "PREPARE " + name + " AS " + sql + ";\n";
+  }
   CHECK(fixture.Query(all).empty());
 }
 

@@ -72,7 +72,7 @@ commands() {
         "env CUDA_MODULE_LOADING=EAGER $(program library) --startup"
       ;;
     intake)
-      printf '%s\n' "$python tests/gpu/kernelbench/run.py --timings --device cuda:$device tests/problems/forms \
+      printf '%s\n' "$python tests/gpu/kernelbench/run.py --timings --at-once 8 --device cuda:$device tests/problems/forms \
 tests/problems/headline"
       ;;
     corpus)
@@ -96,7 +96,9 @@ ${resume:+--skip-done $out/bench.json}" ;;
 allowance() {
   case $1 in
     corpus) echo $((rounds * corpus_round_seconds)) ;;
-    headline) echo 200 ;;
+    headline) echo 330 ;;
+    intake) echo 150 ;;
+    catalog | search) echo 240 ;;
     bench | repeat | soak) echo 150 ;;
     *) echo 90 ;;
   esac

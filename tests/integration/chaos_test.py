@@ -10,7 +10,8 @@ class Killed(unittest.TestCase):
     def run_search(self, harm, problem="softmax", **options):
         """Submits, lets `harm(cluster, search_id)` do its worst once work is under way, and checks the end."""
         with Cluster(workers=2, lease_seconds=3, **options) as cluster:
-            search_id = cluster.submit(problem, "--rounds", "2", "--preset", "quick")
+            search_id = cluster.submit(problem, "--rounds", "2", "--parents", "1", "--ideas", "2",
+                                       "--implementations", "2")
             harm(cluster, search_id)
             search = cluster.wait_for_end(search_id, 240)
             self.assertEqual(search["state"], "SEARCH_STATE_DONE", search.get("error"))

@@ -1,6 +1,7 @@
 #include "tests/simulation/final_check.h"
 
 #include <cmath>
+#include <set>
 
 namespace warpsmith::simulation {
 namespace {
@@ -95,18 +96,50 @@ void CheckMoney(World& world, SimulatedStore& simulated, const Scenario& scenari
   }
 }
 
+// A batch has come to its end, and its searches together spent no more than it may.
+void CheckBatch(World& world, SimulatedStore& simulated, const Scenario& scenario) {
+  const store::ResultSet batches = simulated.Rows("simulation_batches");
+  if (batches.size() != (scenario.batch ? 1 : 0)) world.Violate(fmt::format("there are {} batches", batches.size()));
+  int64_t nano = 0, tokens = 0;
+  for (const store::Row row : simulated.Rows("simulation_searches")) {
+    nano += world.spent_nano_usd[row.Text("id")];
+    tokens += world.spent_tokens[row.Text("id")];
+  }
+  for (const store::Row row : batches) {
+    const std::string state = row.Text("state");
+    if (state != "done" && state != "cancelled") world.Violate("the batch did not end: " + state);
+    const int64_t most = row.Int("max_nano_usd"), most_tokens = row.Int("max_tokens");
+    if ((most > 0 && nano > most) || (most_tokens > 0 && tokens > most_tokens)) {
+      world.Violate(
+          fmt::format("the batch spent {} nanodollars and {} tokens of {} and {}", nano, tokens, most, most_tokens));
+    }
+  }
+}
+
+// What an operator was told to have done is in the audit.
+void CheckAudit(World& world, SimulatedStore& simulated, const VirtualOperator& asked) {
+  std::set<std::string> acts;
+  for (const store::Row row : simulated.Rows("simulation_audit")) acts.insert(row.Text("action"));
+  for (const auto& [what, answer] : asked.answers()) {
+    if (!acts.contains(what)) world.Violate(fmt::format("\"{}\" was done, and the audit says nothing of it", what));
+  }
+}
+
 }  // namespace
 
-void CheckAtRest(World& world, SimulatedStore& simulated, const Scenario& scenario,
-                 const std::map<std::string, std::string>& searches_by_request) {
+void CheckAtRest(World& world, SimulatedStore& simulated, const Scenario& scenario, const VirtualOperator& asked) {
   for (const store::Row row : simulated.Rows("simulation_problems")) world.Violate(row.Text("problem"));
   CheckEvaluations(world, simulated);
   CheckCandidates(world, simulated);
   CheckAcknowledgements(world, simulated);
-  CheckMoney(world, simulated, scenario, searches_by_request);
-  const size_t searches = simulated.Rows("simulation_searches").size();
-  if (searches != scenario.searches.size()) {
-    world.Violate(fmt::format("{} searches were submitted, there are {}", scenario.searches.size(), searches));
+  CheckMoney(world, simulated, scenario, asked.searches());
+  CheckBatch(world, simulated, scenario);
+  CheckAudit(world, simulated, asked);
+  const size_t submitted = scenario.searches.size() + (scenario.batch ? scenario.batch->problems_size() : 0);
+  size_t searches = 0;
+  for (const store::Row row : simulated.Rows("simulation_searches")) searches += row.Bool("superseded") ? 0 : 1;
+  if (searches != submitted) {
+    world.Violate(fmt::format("{} searches were submitted, there are {}", submitted, searches));
   }
 }
 

@@ -4,12 +4,12 @@
 #define WARPSMITH_TESTS_SIMULATION_FINAL_CHECK_H_
 
 #include "tests/simulation/scenario.h"
+#include "tests/simulation/virtual_operator.h"
 
 namespace warpsmith::simulation {
 
 // Violations go to the world.
-void CheckAtRest(World& world, SimulatedStore& simulated, const Scenario& scenario,
-                 const std::map<std::string, std::string>& searches_by_request);
+void CheckAtRest(World& world, SimulatedStore& simulated, const Scenario& scenario, const VirtualOperator& asked);
 
 }  // namespace warpsmith::simulation
 

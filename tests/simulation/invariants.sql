@@ -31,7 +31,9 @@ BEGIN
   IF NEW.epoch < OLD.epoch THEN
     RAISE EXCEPTION 'simulation: the epoch of task % fell from % to %', OLD.id, OLD.epoch, NEW.epoch;
   END IF;
-  IF OLD.state IN ('done', 'cancelled', 'quarantined') THEN
+  -- A call that a search's end called back is asked for again where the search goes on, and so is what was given up.
+  IF OLD.state = 'done' OR OLD.state IN ('cancelled', 'quarantined') AND (NEW.state <> 'available' OR NEW.epoch <> OLD.epoch
+       OR NOT EXISTS (SELECT 1 FROM search WHERE id = NEW.search_id AND state = 'running' AND batch_id IS NOT NULL)) THEN
     RAISE EXCEPTION 'simulation: task % had ended (%) and became %', OLD.id, OLD.state, NEW.state;
   END IF;
   IF NEW.state = 'running' THEN
@@ -52,6 +54,10 @@ BEGIN
     IF NEW.epoch > OLD.epoch AND OLD.state <> 'available' THEN
       RAISE EXCEPTION 'simulation: task % was claimed though it was %', OLD.id, OLD.state;
     END IF;
+    IF NEW.epoch > OLD.epoch AND EXISTS (
+         SELECT 1 FROM search WHERE id = NEW.search_id AND (paused_at IS NOT NULL OR NOT admitted)) THEN
+      RAISE EXCEPTION 'simulation: task % was claimed though its search is paused or waits for its place', OLD.id;
+    END IF;
   ELSIF NEW.lease_until IS NOT NULL THEN
     RAISE EXCEPTION 'simulation: task % is % and keeps its lease', OLD.id, NEW.state;
   END IF;
@@ -61,6 +67,13 @@ CREATE TRIGGER simulation_watch BEFORE UPDATE ON task FOR EACH ROW EXECUTE FUNCT
 
 CREATE FUNCTION simulation.watch_evaluation() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    -- Retention takes samples away, of searches that have ended, and nothing else.
+    IF EXISTS (SELECT 1 FROM search WHERE id = OLD.search_id AND state IN ('done', 'cancelled', 'failed'))
+       AND to_jsonb(NEW) - 'body' - 'trimmed' = to_jsonb(OLD) - 'body' - 'trimmed' THEN
+      RETURN NEW;
+    END IF;
+  END IF;
   IF TG_OP <> 'INSERT' THEN
     RAISE EXCEPTION 'simulation: the recorded evaluation of task % met a %', OLD.task_id, TG_OP;
   END IF;
@@ -80,32 +93,31 @@ CREATE TRIGGER simulation_watch BEFORE INSERT OR UPDATE OR DELETE ON evaluation
 
 CREATE FUNCTION simulation.watch_reservation() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF OLD.state <> 'open' THEN
+  -- What an abandoned one was charged without a record may turn out to be a kept reply's cost, and nothing else changes.
+  IF OLD.state <> 'open' AND (NEW.state, NEW.charged_nano_usd, NEW.charged_tokens, NEW.closed_at)
+       IS DISTINCT FROM (OLD.state, OLD.charged_nano_usd, OLD.charged_tokens, OLD.closed_at) THEN
     RAISE EXCEPTION 'simulation: reservation % was closed twice', OLD.id;
+  END IF;
+  IF OLD.state = 'settled' OR NEW.lost_nano_usd < 0 OR NEW.lost_tokens < 0
+     OR OLD.state = 'abandoned' AND (NEW.lost_nano_usd > OLD.lost_nano_usd OR NEW.lost_tokens > OLD.lost_tokens) THEN
+    RAISE EXCEPTION 'simulation: what reservation % lost was changed from % to %', OLD.id, OLD.lost_nano_usd,
+      NEW.lost_nano_usd;
   END IF;
   RETURN NEW;
 END $$;
 CREATE TRIGGER simulation_watch BEFORE UPDATE ON reservation FOR EACH ROW EXECUTE FUNCTION simulation.watch_reservation();
 
 CREATE FUNCTION simulation.watch_budget() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE twice_usd bigint; twice_tokens bigint;
 BEGIN
   IF NEW.used_nano_usd < OLD.used_nano_usd OR NEW.used_tokens < OLD.used_tokens THEN
     RAISE EXCEPTION 'simulation: what the % used became less', OLD.scope;
   END IF;
-  -- What a call that was given up was charged with, though nobody knows, counts a second time where a repeated call is
-  -- answered from what the gateway kept: charges may come out above a limit by that much, and what is spent may not
-  -- (final_check.cc).
+  -- A call that was given up is charged, and not once more where it is answered from what the gateway kept.
   IF NEW.max_nano_usd > 0 AND NEW.used_nano_usd + NEW.reserved_nano_usd > NEW.max_nano_usd
      OR NEW.max_tokens > 0 AND NEW.used_tokens + NEW.reserved_tokens > NEW.max_tokens THEN
-    SELECT coalesce(sum(lost_nano_usd), 0), coalesce(sum(lost_tokens), 0) INTO twice_usd, twice_tokens FROM reservation
-      WHERE state = 'abandoned' AND CASE NEW.scope WHEN 'search' THEN search_id WHEN 'day' THEN day ELSE batch_id END = NEW.id;
-    IF NEW.max_nano_usd > 0 AND NEW.used_nano_usd + NEW.reserved_nano_usd > NEW.max_nano_usd + twice_usd
-       OR NEW.max_tokens > 0 AND NEW.used_tokens + NEW.reserved_tokens > NEW.max_tokens + twice_tokens THEN
-      RAISE EXCEPTION 'simulation: the budget of the % is exceeded: % and % used, % and % reserved of % nanodollars and % tokens',
-        NEW.scope, NEW.used_nano_usd, NEW.used_tokens, NEW.reserved_nano_usd, NEW.reserved_tokens, NEW.max_nano_usd,
-        NEW.max_tokens;
-    END IF;
+    RAISE EXCEPTION 'simulation: the budget of the % is exceeded: % and % used, % and % reserved of % nanodollars and % tokens',
+      NEW.scope, NEW.used_nano_usd, NEW.used_tokens, NEW.reserved_nano_usd, NEW.reserved_tokens, NEW.max_nano_usd,
+      NEW.max_tokens;
   END IF;
   RETURN NEW;
 END $$;
@@ -113,7 +125,8 @@ CREATE TRIGGER simulation_watch BEFORE UPDATE ON budget FOR EACH ROW EXECUTE FUN
 
 CREATE FUNCTION simulation.watch_search() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF OLD.state IN ('done', 'cancelled', 'failed') AND NEW.state <> OLD.state THEN
+  IF OLD.state IN ('done', 'cancelled', 'failed') AND NEW.state <> OLD.state
+     AND NOT (OLD.state = 'done' AND NEW.state = 'running' AND NEW.batch_id IS NOT NULL AND OLD.finish_reason <> 'rounds') THEN
     RAISE EXCEPTION 'simulation: search % had ended (%) and became %', OLD.id, OLD.state, NEW.state;
   END IF;
   IF NEW.round < OLD.round OR NEW.decision_seq NOT IN (OLD.decision_seq, OLD.decision_seq + 1) THEN
@@ -140,6 +153,8 @@ CREATE FUNCTION simulation.problems() RETURNS SETOF text LANGUAGE sql STABLE AS 
   SELECT format('candidate %s of a search that is done is still %s', c.id, c.state)
     FROM candidate c JOIN search s ON s.id = c.search_id
     WHERE s.state = 'done' AND c.state IN ('queued', 'evaluating')
+      -- What a batch has no GPU time for stays as it is.
+      AND NOT EXISTS (SELECT 1 FROM batch b WHERE b.id = s.batch_id AND b.max_gpu_seconds > 0)
       AND NOT EXISTS (SELECT 1 FROM task t WHERE t.candidate_id IN (c.id, c.duplicate_of) AND t.state = 'cancelled')
   UNION ALL
   SELECT format('the decisions of search %s have gaps', s.id)
@@ -167,6 +182,16 @@ CREATE FUNCTION simulation.problems() RETURNS SETOF text LANGUAGE sql STABLE AS 
   UNION ALL
   SELECT format('task %s asked for %s ideas and has %s', t.id, t.wanted, count(i.id))
     FROM task t JOIN idea i ON i.propose_task_id = t.id GROUP BY t.id, t.wanted HAVING count(i.id) > t.wanted
+  UNION ALL
+  SELECT format('search %s is in the table and the audit says nothing of it', s.request_id) FROM search s
+    WHERE s.request_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM audit a WHERE a.action = 'submit ' || s.request_id)
+  UNION ALL
+  SELECT format('the audit says "%s", and there is no such search', a.action) FROM audit a
+    WHERE a.action LIKE 'submit search-%' AND NOT EXISTS (SELECT 1 FROM search s WHERE 'submit ' || s.request_id = a.action)
+  UNION ALL
+  SELECT format('search %s of a batch has round %s, of which none was granted', s.id, r.round)
+    FROM search s JOIN round r ON r.search_id = s.id JOIN task t ON t.search_id = s.id AND t.round = r.round AND t.kind = 'propose'
+    WHERE s.batch_id IS NOT NULL AND r.round > s.granted_rounds
   UNION ALL
   SELECT format('candidate %s is in the bank %s times', candidate_id, count(*)) FROM kernel
     GROUP BY candidate_id HAVING count(*) > 1

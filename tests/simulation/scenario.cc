@@ -61,6 +61,29 @@ v1::SubmitSearchRequest DrawSearch(Random& random, int number) {
   return request;
 }
 
+// Two problems that share what there is.
+v1::SubmitBatchRequest DrawBatch(Random& random) {
+  v1::SubmitBatchRequest request;
+  request.set_name("batch");
+  request.set_request_id("batch");
+  request.set_owner("ada");
+  for (int number = 1; number <= 2; ++number) {
+    const v1::SubmitSearchRequest search = DrawSearch(random, number);
+    v1::ProblemSource* problem = request.add_problems();
+    problem->set_name(fmt::format("{}_problem", number));
+    problem->set_number(number);
+    problem->set_level(1);
+    problem->set_source(search.source());
+    *problem->mutable_settings() = search.settings();
+  }
+  v1::BatchLimits* limits = request.mutable_limits();
+  limits->set_parallel(random.Int(0, 2));
+  if (random.Chance(0.5)) limits->set_max_usd(random.Scale(0.05, 1));
+  if (random.Chance(0.2)) limits->set_max_tokens(random.Int(40'000, 400'000));
+  if (random.Chance(0.3)) limits->set_max_gpu_hours(random.Between(1, 8) / 3600);
+  return request;
+}
+
 }  // namespace
 
 Scenario DrawScenario(Random& random) {
@@ -74,7 +97,12 @@ Scenario DrawScenario(Random& random) {
   engine.propose_deadline_seconds = random.Between(10, 60);
   engine.implement_deadline_seconds = random.Between(10, 60);
   engine.repair_deadline_seconds = random.Between(10, 60);
-  const int searches = random.Chance(0.75) ? 1 : 2;
+  scenario.cluster.janitor = random.Chance(0.2);
+  if (random.Chance(0.25)) {
+    scenario.batch = DrawBatch(random);
+    if (random.Chance(0.3)) engine.max_searches_per_owner = 1;
+  }
+  const int searches = scenario.batch ? 0 : random.Chance(0.75) ? 1 : 2;
   for (int i = 1; i <= searches; ++i) scenario.searches.push_back(DrawSearch(random, i));
   const int workers = random.Int(1, 3);
   for (int i = 0; i < workers; ++i) scenario.worker_slots.push_back(random.Int(1, 3));

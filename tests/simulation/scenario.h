@@ -3,10 +3,12 @@
 #ifndef WARPSMITH_TESTS_SIMULATION_SCENARIO_H_
 #define WARPSMITH_TESTS_SIMULATION_SCENARIO_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tests/simulation/virtual_coordinator.h"
+#include "warpsmith/v1/batch.pb.h"
 #include "warpsmith/v1/operator.pb.h"
 
 namespace warpsmith::simulation {
@@ -14,7 +16,8 @@ namespace warpsmith::simulation {
 struct Scenario {
   ClusterSettings cluster;
   int64_t wall_start_us = 0;
-  std::vector<v1::SubmitSearchRequest> searches;
+  std::vector<v1::SubmitSearchRequest> searches;  // none where there is a batch
+  std::optional<v1::SubmitBatchRequest> batch;
   std::vector<int> worker_slots;  // of each worker
   double faulty_seconds = 0;      // after them nothing more goes wrong, and all must come to its end
   FaultRates rates;

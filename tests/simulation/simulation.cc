@@ -203,7 +203,7 @@ Report Simulation::Run() {
   }
   world_.in_transaction = false;
   // What is violated in the middle leaves much undone, which says nothing more.
-  if (world_.violations().empty()) CheckAtRest(world_, simulated_, scenario_, operator_->searches());
+  if (world_.violations().empty()) CheckAtRest(world_, simulated_, scenario_, *operator_);
   if (!world_.violations().empty()) {
     for (const char* rows : {"simulation_reservations", "simulation_open_tasks"}) {
       for (const store::Row row : simulated_.Rows(rows)) world_.Note("{}", row.Text("line"));

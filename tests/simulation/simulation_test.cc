@@ -118,8 +118,11 @@ TEST_CASE("statements that break a promise are noticed", "[.slow][pg][simulation
     CHECK(Noticed({{"task_complete",
                     "UPDATE task t SET state = 'done', finished_at = now(), result = done.result, lease_until = NULL, "
                     "deadline = NULL FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS done (id, epoch, result) "
-                    "WHERE t.id = done.id AND t.state IN ('running', 'available') RETURNING t.*"}},
-                  200, &what));
+                    "WHERE t.id = done.id AND t.state IN ('running', 'available') RETURNING t.id, done.epoch, t.kind, "
+                    "t.state, t.search_id, t.candidate_id, t.round, t.stage, t.seed, t.priority, t.device_class, "
+                    "t.deadline_seconds, t.owner_worker, t.owner_boot, t.problem_id"}},
+                  400, &what));
+    CHECK_THAT(what, Catch::Contains("which is not the completed one"));
   }
   SECTION("a reservation that is never settled") {
     CHECK(Noticed({{"budget_close", "SELECT $1::bigint, $2::boolean"}}, 200, &what));

@@ -8,10 +8,20 @@
 namespace warpsmith::simulation {
 namespace {
 
-// Those who ask the catalog wait for one another on a mutex, which calls that stand on one stack cannot do.
-size_t ModelThreads(const VirtualGateway& gateway) { return gateway.has_catalog() ? 1 : 2; }
+constexpr size_t kModelThreads = 2;
 constexpr Micros kModelPoll = 5 * kSecond;
 constexpr Micros kBatchTick = 10 * kSecond;
+constexpr Micros kJanitorTick = 30 * kSecond;
+
+// Finished tasks stay: what workers were told is compared with them in the end.
+operations::RetentionSettings AtOnce() {
+  operations::RetentionSettings settings;
+  settings.finished_task_days = 0;
+  settings.evaluation_body_days = settings.raw_reply_days = settings.event_days = 1e-6;
+  settings.blob_days = 0;
+  settings.batch = 5;
+  return settings;
+}
 
 }  // namespace
 
@@ -30,11 +40,15 @@ VirtualCoordinator::VirtualCoordinator(World& world, SimulatedStore& simulated, 
       models_(database_, queue_, *gateway_, results_, settings.engine, *this, clock, name),
       hub_(database_, queue_, results_, *this, clock, [this] { return models_.RenewLeases(); }),
       batches_({database_, queue_, engine_.executor(), *this, clock}),
-      submission_(database_, queue_, settings.engine),
+      retention_(database_, AtOnce()),
+      audited_(database_),
+      operations_({audited_, queue_, engine_.executor(), *this, clock}),
+      submission_(audited_, queue_, settings.engine),
       hub_turn_(world.scheduler, [this] { TurnHub(); }),
       engine_turn_(world.scheduler, [this] { TurnEngine(); }),
       batches_turn_(world.scheduler, [this] { TurnBatches(); }),
-      busy_(ModelThreads(gateway), false) {
+      janitor_turn_(world.scheduler, [this] { TurnJanitor(); }),
+      busy_(kModelThreads, false) {
   for (size_t i = 0; i < busy_.size(); ++i) runners_.emplace_back(world.scheduler, [this, i] { RunModel(i); });
 }
 
@@ -58,6 +72,7 @@ absl::Status VirtualCoordinator::Begin() {
   hub_turn_.WakeIn(0);
   engine_turn_.WakeIn(0);
   batches_turn_.WakeIn(Soon());
+  if (settings_.janitor) janitor_turn_.WakeIn(Seconds(world_.random.Between(2, 20)));
   for (Actor& runner : runners_) runner.WakeIn(Soon());
   return absl::OkStatus();
 }
@@ -99,6 +114,12 @@ void VirtualCoordinator::TurnBatches() {
   if (!running_ || stopped_) return;
   batches_.Turn();
   batches_turn_.WakeIn(kBatchTick);
+}
+
+void VirtualCoordinator::TurnJanitor() {
+  if (!running_ || stopped_) return;
+  const auto more = retention_.Step();
+  janitor_turn_.WakeIn(more.ok() && *more ? 500 * kMillisecond : kJanitorTick);
 }
 
 void VirtualCoordinator::RunModel(size_t runner) {
@@ -150,6 +171,7 @@ void VirtualCoordinator::TasksAdded() {
   hub_turn_.WakeIn(Soon());
   models_.Wake();
   for (Actor& runner : runners_) runner.WakeIn(Soon());
+  batches_turn_.WakeIn(kSecond);
 }
 
 void VirtualCoordinator::TasksCancelled(const std::vector<queue::CancelledTask>& tasks) {
@@ -187,9 +209,9 @@ absl::StatusOr<std::string> VirtualCoordinator::InjectKernel(const v1::InjectKer
   return id;
 }
 
-absl::Status VirtualCoordinator::CancelSearch(const std::string& search_id) {
+absl::StatusOr<std::string> VirtualCoordinator::CancelSearch(const std::string& search_id) {
   std::vector<queue::CancelledTask> cancelled;
-  absl::Status status = database_.Write([&](store::Transaction& transaction) -> absl::Status {
+  absl::Status status = audited_.Write([&](store::Transaction& transaction) -> absl::Status {
     cancelled.clear();
     WARPSMITH_RETURN_IF_ERROR(transaction.Execute("search_lock", {search_id}).status());
     WARPSMITH_ASSIGN_OR_RETURN(const store::SearchRecord record, store::GetSearch(transaction, search_id));
@@ -200,7 +222,7 @@ absl::Status VirtualCoordinator::CancelSearch(const std::string& search_id) {
   if (!status.ok()) return status;
   TasksCancelled(cancelled);
   SearchChanged(search_id);
-  return status;
+  return search_id;
 }
 
 }  // namespace warpsmith::simulation

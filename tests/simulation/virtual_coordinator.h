@@ -1,5 +1,6 @@
-// One coordinator process in virtual time: the product's hub, model runner, engine and submission on one database, each
-// stepped as an actor where it has threads of its own. coordinator.cc wires the same parts to real ones.
+// One coordinator process in virtual time: the product's hub, model runner, engine, batches, retention and what
+// operators call, on one database, each stepped as an actor where it has threads of its own. coordinator.cc wires the
+// same parts to real ones.
 // Threading: one thread. It may be destroyed while none of its model calls stands on the stack (frames() == 0).
 #ifndef WARPSMITH_TESTS_SIMULATION_VIRTUAL_COORDINATOR_H_
 #define WARPSMITH_TESTS_SIMULATION_VIRTUAL_COORDINATOR_H_
@@ -8,11 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/api/audit_database.h"
 #include "coordinator/api/submission.h"
+#include "coordinator/batch/batch_operations.h"
 #include "coordinator/batch/batch_scheduler.h"
 #include "coordinator/engine/model_runner.h"
 #include "coordinator/engine/search_engine.h"
 #include "coordinator/engine/worker_hub.h"
+#include "coordinator/operations/retention.h"
 #include "coordinator/queue/postgres_task_queue.h"
 #include "tests/simulation/faulty_database.h"
 #include "tests/simulation/link.h"
@@ -23,6 +27,7 @@ namespace warpsmith::simulation {
 struct ClusterSettings {
   queue::QueueSettings queue;
   engine::EngineSettings engine;
+  bool janitor = false;  // thins out what ended searches leave behind, as soon as they have ended
 };
 
 class VirtualCoordinator final : private engine::Signals {
@@ -44,11 +49,12 @@ class VirtualCoordinator final : private engine::Signals {
   void Receive(uint64_t session, v1::WorkerMessage message);
   void Closed(uint64_t session);
 
-  // What operators ask for. Each may meet the coordinator's death.
+  // What operators ask for, each as the calling thread's act. Each may meet the coordinator's death.
   absl::StatusOr<std::string> Submit(const v1::SubmitSearchRequest& request);
   absl::StatusOr<std::string> InjectIdea(const v1::InjectIdeaRequest& request);
   absl::StatusOr<std::string> InjectKernel(const v1::InjectKernelRequest& request);
-  absl::Status CancelSearch(const std::string& search_id);
+  absl::StatusOr<std::string> CancelSearch(const std::string& search_id);
+  batch::BatchOperations& operations() { return operations_; }
 
  private:
   void SearchChanged(const std::string& search_id) override;
@@ -57,6 +63,7 @@ class VirtualCoordinator final : private engine::Signals {
   void TurnHub();
   void TurnEngine();
   void TurnBatches();
+  void TurnJanitor();
   void RunModel(size_t runner);
   Micros Soon();
 
@@ -73,6 +80,9 @@ class VirtualCoordinator final : private engine::Signals {
   engine::ModelRunner models_;
   engine::WorkerHub hub_;
   batch::BatchScheduler batches_;
+  operations::Retention retention_;
+  api::AuditDatabase audited_;
+  batch::BatchOperations operations_;
   api::Submission submission_;
   std::vector<std::weak_ptr<Link>> links_;
   bool running_ = false;
@@ -81,6 +91,7 @@ class VirtualCoordinator final : private engine::Signals {
   Actor hub_turn_;
   Actor engine_turn_;
   Actor batches_turn_;
+  Actor janitor_turn_;
   std::vector<bool> busy_;
   std::vector<Actor> runners_;
 };

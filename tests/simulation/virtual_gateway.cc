@@ -40,10 +40,6 @@ void VirtualGateway::Crash() {
   world_.Note("the gateway dies{}", lost ? " and its kept replies are lost" : "");
 }
 
-bool VirtualGateway::has_catalog() const {
-  return std::any_of(models_.begin(), models_.end(), [](const auto& model) { return model.provider() == "catalog"; });
-}
-
 const v1::ModelDescription* VirtualGateway::Model(const v1::CallContext& context) const {
   for (const v1::ModelDescription& model : models_) {
     if (context.models().empty() || model.name() == context.models(0)) return &model;
@@ -156,7 +152,12 @@ v1::ProposeIdeasReply VirtualGateway::MakeIdeas(const v1::ProposeIdeasRequest& r
 v1::Implementation VirtualGateway::MakeImplementation(const v1::CallContext& context, int index, int calls_of_request,
                                                       const std::string& name, bool of_catalog) {
   const auto kept = kept_implementations_.find({context.idempotency_key(), index});
-  if (kept != kept_implementations_.end()) return kept->second;
+  if (kept != kept_implementations_.end()) {
+    v1::Implementation again = kept->second;
+    for (v1::ModelCall& call : *again.mutable_earlier_calls()) call.set_kept(true);
+    again.mutable_call()->set_kept(true);
+    return again;
+  }
   v1::Implementation implementation;
   implementation.set_index(index);
   if (of_catalog) {
@@ -189,8 +190,10 @@ class VirtualGateway::Client final : public engine::GatewayClient {
     Open open(*this, call.task_id);
     WARPSMITH_RETURN_IF_ERROR(gateway_.Begin(call, &open.flight));
     auto kept = gateway_.kept_ideas_.find(key);
-    if (kept == gateway_.kept_ideas_.end()) kept = gateway_.kept_ideas_.emplace(key, gateway_.MakeIdeas(request)).first;
-    const v1::ProposeIdeasReply reply = kept->second;
+    const bool stored = kept != gateway_.kept_ideas_.end();
+    if (!stored) kept = gateway_.kept_ideas_.emplace(key, gateway_.MakeIdeas(request)).first;
+    v1::ProposeIdeasReply reply = kept->second;
+    for (v1::ModelCall& one : *reply.mutable_calls()) one.set_kept(stored);
     world_.Note("gateway: {}: {} ideas, ${:.4f} of {:.4f}", key, reply.ideas_size(), reply.calls(0).usd(),
                 request.call().max_usd());
     WARPSMITH_RETURN_IF_ERROR(gateway_.Pass(open.flight, CallSeconds()));

@@ -23,7 +23,6 @@ class VirtualGateway {
   void Crash();
   // One coordinator's connection.
   std::unique_ptr<engine::GatewayClient> Connect();
-  bool has_catalog() const;
 
  private:
   class Client;

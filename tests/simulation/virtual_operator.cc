@@ -1,5 +1,6 @@
 #include "tests/simulation/virtual_operator.h"
 
+#include "coordinator/api/audit_act.h"
 #include "tests/simulation/kernels.h"
 
 namespace warpsmith::simulation {
@@ -22,6 +23,48 @@ VirtualOperator::VirtualOperator(World& world, const Scenario& scenario,
         [request](VirtualCoordinator& coordinator) { return coordinator.Submit(request); },
         [this, request](const std::string& id) { Submitted(request, id); });
   }
+  if (!scenario.batch) return;
+  Ask(
+      "submit batch", Seconds(world_.random.Between(0, 4)),
+      [request = *scenario.batch](VirtualCoordinator& coordinator) { return coordinator.operations().Submit(request); },
+      [this](const std::string& id) { BatchSubmitted(id); });
+}
+
+void VirtualOperator::BatchSubmitted(const std::string& id) {
+  const auto nothing = [](const std::string&) {};
+  if (world_.random.Chance(0.5)) {
+    const Micros pause = Seconds(world_.random.Scale(0.5, 40));
+    Ask(
+        "pause", Seconds(world_.random.Scale(0.1, 30)),
+        [id](VirtualCoordinator& coordinator) { return coordinator.operations().SetPaused(id, true); },
+        [this, id, pause, nothing](const std::string&) {
+          Ask(
+              "resume", pause,
+              [id](VirtualCoordinator& coordinator) { return coordinator.operations().SetPaused(id, false); }, nothing);
+        });
+  }
+  if (world_.random.Chance(0.4)) {
+    const bool more = world_.random.Chance(0.5);
+    Ask(
+        "retry", Seconds(world_.random.Scale(5, 90)),
+        [id, more](VirtualCoordinator& coordinator) -> absl::StatusOr<std::string> {
+          if (more) {
+            v1::SetBatchRequest raise;
+            raise.set_batch_id(id);
+            raise.set_max_usd(30);
+            raise.set_max_gpu_hours(1);
+            WARPSMITH_RETURN_IF_ERROR(coordinator.operations().Set(raise).status());
+          }
+          int retried = 0;
+          return coordinator.operations().RetryFailed(id, &retried);
+        },
+        nothing);
+  }
+  if (world_.random.Chance(0.1)) {
+    Ask(
+        "cancel batch", Seconds(world_.random.Scale(0.1, 60)),
+        [id](VirtualCoordinator& coordinator) { return coordinator.operations().Cancel(id); }, nothing);
+  }
 }
 
 void VirtualOperator::Submitted(const v1::SubmitSearchRequest& request, const std::string& id) {
@@ -30,12 +73,7 @@ void VirtualOperator::Submitted(const v1::SubmitSearchRequest& request, const st
   if (world_.random.Chance(0.12)) {
     Ask(
         "cancel " + id, Seconds(world_.random.Scale(0.1, 40)),
-        [id](VirtualCoordinator& coordinator) -> absl::StatusOr<std::string> {
-          absl::Status status = coordinator.CancelSearch(id);
-          if (!status.ok()) return status;
-          return id;
-        },
-        nothing);
+        [id](VirtualCoordinator& coordinator) { return coordinator.CancelSearch(id); }, nothing);
   }
   if (world_.random.Chance(0.2)) {
     v1::InjectIdeaRequest inject;
@@ -66,6 +104,10 @@ void VirtualOperator::Ask(const std::string& what, Micros delay, Call call,
     const std::shared_ptr<VirtualCoordinator> coordinator = coordinator_();
     if (coordinator == nullptr || world_.Fault(world_.rates.cut)) return Ask(what, again, call, answered);
     absl::StatusOr<std::string> answer = Unavailable("the coordinator died");
+    const auto act = std::make_shared<api::Act>();
+    act->actor = "operator";
+    act->action = what;
+    api::SetCurrentAct(act);
     try {
       answer = call(*coordinator);
     } catch (const CoordinatorCrash&) {

@@ -5,7 +5,7 @@ It is no model. To a prompt for ideas it answers with ideas in JSON, to any othe
 given. Standard library only.
 
     fake_openai_server.py --port-file PORT [--script SCENARIOS.json] [--candidate NAME=FILE.cu ...] [--ideas IDEAS.json]
-                          [--key KEY]
+                          [--key KEY] [--certificate FILE.pem]
 
 --candidate may be repeated: the files of a problem NAME (the prompt says "Problem: NAME") are given in turn, and those of
 "*" to any problem without files of its own. --key: requests without "Authorization: Bearer KEY" are answered with 401.
@@ -235,9 +235,10 @@ def main():
     parser.add_argument("--candidate", action="append", default=[], metavar="NAME=FILE")
     parser.add_argument("--ideas")
     parser.add_argument("--key")
+    parser.add_argument("--certificate", help="a file with a certificate and its key: over TLS, and nothing else")
     arguments = parser.parse_args()
     Handler.state = State(arguments)
-    serve(Handler, arguments.port_file, arguments.port)
+    serve(Handler, arguments.port_file, arguments.port, arguments.certificate)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ that notice a client that hangs up, and the start on a port of the system's choi
 import json
 import os
 import socket
+import ssl
 import sys
 import threading
 import time
@@ -104,9 +105,14 @@ class QuietServer(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def serve(handler, port_file, port=0):
-    """Does not return. The port stands in port_file once it listens."""
+def serve(handler, port_file, port=0, certificate=None):
+    """Does not return. The port stands in port_file once it listens. `certificate`: a file with it and its key, for TLS."""
     server = QuietServer(("127.0.0.1", port), handler)
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        # Shaken hands on the connection's own thread, so that one that does not is nobody else's trouble.
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     with open(port_file + ".part", "w") as file:
         file.write(f"{server.server_address[1]}\n")
     os.rename(port_file + ".part", port_file)

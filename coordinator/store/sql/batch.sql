@@ -45,12 +45,15 @@ SELECT max_gpu_seconds FROM batch WHERE id = $1
 -- name: batch_gpu_lock
 SELECT pg_advisory_xact_lock(7710453, hashtext($1))
 
--- Used by all of its searches, and how many evaluations are under way.
+-- Used by each of its searches, the most that an evaluation took there, and how many are under way.
 -- name: batch_gpu_usage
-SELECT coalesce(sum(e.gpu_seconds), 0)::double precision AS gpu_seconds, count(e.id) AS evaluations,
-  (SELECT count(*) FROM task t JOIN search s ON s.id = t.search_id
-   WHERE s.batch_id = $1 AND t.kind = 'evaluate' AND t.state IN ('available', 'running')) AS open
-FROM search s JOIN evaluation e ON e.search_id = s.id WHERE s.batch_id = $1
+SELECT s.id, coalesce(e.gpu_seconds, 0) AS gpu_seconds, coalesce(e.longest, 0) AS longest, t.open
+FROM search s
+  CROSS JOIN LATERAL (SELECT sum(e.gpu_seconds) AS gpu_seconds, max(e.gpu_seconds) AS longest FROM evaluation e
+                      WHERE e.search_id = s.id) e
+  CROSS JOIN LATERAL (SELECT count(*) AS open FROM task t
+                      WHERE t.search_id = s.id AND t.kind = 'evaluate' AND t.state IN ('available', 'running')) t
+WHERE s.batch_id = $1
 
 -- Searches are locked in the order of their ids everywhere.
 -- name: batch_lock_searches
@@ -59,8 +62,39 @@ SELECT id FROM search WHERE batch_id = $1 AND state IN ('intake', 'running') ORD
 -- name: batch_open_searches
 SELECT id FROM search WHERE batch_id = $1 AND state IN ('intake', 'running') ORDER BY id
 
--- name: batch_failed_searches
-SELECT id, batch_key, level, number FROM search WHERE batch_id = $1 AND state = 'failed' AND superseded_by IS NULL ORDER BY level, number, name, id
+-- Those that did not come to the end of their rounds: failed, stopped for want of budget ($2: there is some now), or with
+-- tasks that were given up. One that never began is searched anew; another goes on where it stood.
+-- name: batch_retry_searches
+SELECT s.id, s.batch_key, s.level, s.number, s.state, s.state = 'failed' OR s.state = 'done' AND s.round = 0 AS anew
+FROM search s
+WHERE s.batch_id = $1 AND s.superseded_by IS NULL AND (s.state = 'failed' OR s.state = 'done' AND s.finish_reason = 'budget' AND $2::boolean
+  OR (s.state = 'running' OR s.state = 'done' AND s.finish_reason NOT IN ('rounds', 'roofline', 'budget'))
+    AND EXISTS (SELECT 1 FROM task t WHERE t.search_id = s.id AND t.state = 'quarantined'))
+ORDER BY s.id
+
+-- A search that had ended goes on where it stood: what its end called back is asked for again, but for evaluations,
+-- which its strategy orders as there is room.
+-- name: batch_reopen_search
+UPDATE search SET state = 'running', finish_reason = '', error = '', finished_at = NULL, stop_reason = ''
+WHERE id = $1 AND state = 'done' RETURNING id
+
+-- name: batch_reopen_round
+UPDATE round SET closed_at = NULL, started_at = now() WHERE search_id = $1 AND round = (SELECT round FROM search WHERE id = $1)
+
+-- name: batch_reopen_calls
+UPDATE task SET state = 'available', run_at = now(), finished_at = NULL, owner_boot = '', failures = 0, last_error = ''
+WHERE search_id = $1 AND state = 'cancelled' AND kind IN ('propose', 'implement', 'repair')
+
+-- name: batch_reopen_evaluations
+WITH gone AS (DELETE FROM task WHERE search_id = $1 AND state = 'cancelled' AND kind = 'evaluate' RETURNING candidate_id, stage)
+UPDATE candidate c SET state = 'queued' FROM gone
+WHERE c.id = gone.candidate_id AND gone.stage = 'measure' AND c.state = 'evaluating'
+
+-- name: batch_unmark_search_spent
+UPDATE budget SET spent = false WHERE scope = 'search' AND id = $1 AND spent
+
+-- name: batch_quarantined_tasks
+SELECT id, kind, candidate_id FROM task WHERE search_id = $1 AND state = 'quarantined' ORDER BY id
 
 -- name: batch_search_at
 SELECT s.id, p.source_sha256, s.settings FROM search s JOIN problem p ON p.id = s.problem_id

@@ -35,9 +35,9 @@ SELECT arm FROM reservation WHERE idempotency_key = $1 AND arm <> '' ORDER BY id
 INSERT INTO llm_call (idempotency_key, position, search_id, task_id, kind, round, provider, model, prompt_version,
   prompt_sha256, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, usd, first_byte_seconds, seconds,
   tries, finish_reason, error, raw_reply, reservation_id, cache_write_5m_tokens, cache_write_1h_tokens, price_id,
-  estimated, effort, prompt_variant, error_class)
+  estimated, effort, prompt_variant, error_class, kept)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-  $25, $26, $27, $28, $29)
+  $25, $26, $27, $28, $29, $30)
 ON CONFLICT DO NOTHING
 
 -- Every call that was recorded, and what calls that were given up are charged with beyond that.
@@ -54,13 +54,14 @@ FROM (SELECT coalesce(sum(usd), 0) AS usd, coalesce(sum(input_tokens), 0) AS inp
         coalesce(sum(tokens) FILTER (WHERE state = 'open'), 0)::bigint AS open_tokens
       FROM reservation WHERE search_id = $1) r
 
--- What each arm was asked for, oldest first. Closed: what has not come of it will not come.
+-- What each arm was asked for, oldest first. Closed: what has not come of it will not come. What comparing ideas costs
+-- is no arm's.
 -- name: arm_pulls
 SELECT r.arm, r.kind, r.pulls, r.state <> 'open' AS closed,
   CASE WHEN r.kind = 'propose' THEN (SELECT count(*) FROM idea i WHERE i.reservation_id = r.id)
        ELSE (SELECT count(*) FROM candidate c WHERE c.reservation_id = r.id) END AS delivered,
-  (SELECT count(*) FROM llm_call l WHERE l.reservation_id = r.id) AS calls,
-  (SELECT coalesce(sum(l.usd), 0) FROM llm_call l WHERE l.reservation_id = r.id) AS usd
+  (SELECT count(*) FROM llm_call l WHERE l.reservation_id = r.id AND l.prompt_version <> 'embedding') AS calls,
+  (SELECT coalesce(sum(l.usd), 0) FROM llm_call l WHERE l.reservation_id = r.id AND l.prompt_version <> 'embedding') AS usd
 FROM reservation r WHERE r.search_id = $1 AND r.arm <> '' AND (r.kind = 'propose') = $2 ORDER BY r.id
 
 -- What came of each implementation, in the order of the verdicts. Speedups are over PyTorch; the parent's counts where

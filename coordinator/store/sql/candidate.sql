@@ -3,7 +3,7 @@ INSERT INTO candidate (id, search_id, idea_id, parent_id, round, idx, repair_att
   source_sha256, normalized_sha256, state, reject_reason, reject_message, renamed_sha256, reservation_id, finished_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
   CASE WHEN $14 = 'rejected' THEN now() END)
-ON CONFLICT DO NOTHING RETURNING id
+ON CONFLICT DO NOTHING RETURNING id, state, reject_reason
 
 -- name: candidate_by_request
 SELECT id FROM candidate WHERE search_id = $1 AND request_id = $2
@@ -13,6 +13,13 @@ SELECT id FROM candidate WHERE id LIKE $1 || '%' ORDER BY id LIMIT 2
 
 -- name: candidate_get
 SELECT c.*, e.body FROM candidate c LEFT JOIN evaluation e ON e.id = c.evaluation_id WHERE c.id = $1
+
+-- What a strategy sees of a search's candidates. A duplicate is the same program as an earlier candidate: nothing to
+-- repair, confirm or branch from that the first one is not.
+-- name: snapshot_candidates
+SELECT id, idea_id, parent_id, repair_of, round, idx, repair_attempt, duplicate_of IS NOT NULL AND NOT reused AS duplicate,
+  state, outcome, median_ms, spread, log_ratio, twin_of, CASE WHEN state = 'rejected' THEN reject_reason ELSE reason END AS reason
+FROM candidate WHERE search_id = $1 ORDER BY seq
 
 -- name: candidate_of_search
 SELECT c.*, NULL::bytea AS body FROM candidate c WHERE c.search_id = $1 ORDER BY c.seq
@@ -49,7 +56,7 @@ UPDATE candidate d SET duplicate_of = c.id, reused = true, state = 'done', sourc
   normalized_sha256 = c.normalized_sha256, evaluation_id = c.evaluation_id, outcome = c.outcome, reason = c.reason,
   message = c.message, median_ms = c.median_ms, spread = c.spread, log_ratio = c.log_ratio,
   ratio_to_eager = c.ratio_to_eager, cubin_sha256 = c.cubin_sha256, finished_at = now()
-FROM candidate c WHERE c.id = $2 AND d.id = $1 RETURNING d.id
+FROM candidate c WHERE c.id = $2 AND d.id = $1 RETURNING d.id, d.outcome
 
 -- name: candidate_set_duplicate
 UPDATE candidate SET duplicate_of = $2, state = 'evaluating' WHERE id = $1
@@ -61,6 +68,7 @@ UPDATE candidate SET state = 'evaluating' WHERE id = $1 AND state = 'queued'
 -- name: candidate_set_given_up
 UPDATE candidate SET state = 'done', outcome = 20, reason = $2, message = $3, finished_at = now()
 WHERE (id = $1 OR duplicate_of = $1 AND NOT reused) AND state IN ('queued', 'evaluating')
+RETURNING id
 
 -- name: failure_classes
 SELECT outcome, reason, count(*) AS count, (array_agg(message ORDER BY seq DESC))[1] AS example,

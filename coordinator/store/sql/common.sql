@@ -37,3 +37,11 @@ SELECT w.worker_id, w.boot_id, w.device, w.draining OR w.draining_wanted AS drai
   extract(epoch FROM now() - w.last_seen)::double precision AS seen_seconds,
   (SELECT count(*) FROM task t WHERE t.state = 'running' AND t.owner_worker = w.worker_id) AS running
 FROM worker w ORDER BY w.connected DESC, w.last_seen DESC LIMIT 200
+
+-- What workers hold, the longest held first; of one search, where $1 names it.
+-- name: worker_held
+SELECT t.owner_worker, t.id, t.kind, t.stage, t.search_id, coalesce(s.name, '') AS search_name, t.attempts,
+  extract(epoch FROM now() - t.started_at)::double precision AS seconds
+FROM task t LEFT JOIN search s ON s.id = t.search_id
+WHERE t.state = 'running' AND t.kind IN ('intake', 'evaluate') AND ($1 = '' OR t.search_id = $1)
+ORDER BY t.started_at, t.id LIMIT 2000

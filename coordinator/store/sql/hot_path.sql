@@ -1,9 +1,12 @@
 -- What runs for every task and result, many rows a statement: handing out, renewing and recording.
 
 -- The first in line for a kind of device, oldest first among equals. A device whose memory is not known takes everything.
--- $4: no new problem is taken in.
+-- $4: no new problem is taken in. What failed somewhere less than $5 seconds ago says where.
 -- name: task_line
-SELECT id, priority, problem_id, (extract(epoch FROM run_at) * 1000000)::bigint AS run_at_us FROM task
+SELECT id, priority, problem_id, (extract(epoch FROM run_at) * 1000000)::bigint AS run_at_us,
+  CASE WHEN failures + worker_deaths > 0 AND run_at > now() - make_interval(secs => $5::double precision)
+    THEN owner_worker ELSE '' END AS failed_at
+FROM task
 WHERE state = 'available' AND kind IN ('intake', 'evaluate') AND NOT held AND run_at <= now()
   AND (device_class = '' OR device_class = $1) AND ($2::bigint = 0 OR bytes_min <= $2::bigint)
   AND (kind = 'evaluate' OR NOT $4::boolean)
@@ -17,7 +20,9 @@ UPDATE task t SET state = 'running', epoch = t.epoch + 1, attempts = t.attempts 
   deadline = now() + make_interval(secs => t.deadline_seconds), started_at = now()
 FROM unnest($1::bigint[], $2::text[], $3::text[]) AS c (id, worker, boot)
 WHERE t.id = c.id AND t.state = 'available' AND NOT t.held AND t.run_at <= now() AND t.kind IN ('intake', 'evaluate')
-RETURNING t.*
+RETURNING t.id, t.epoch, t.kind, t.state, t.search_id, t.candidate_id, t.round, t.stage, t.seed, t.priority, t.device_class,
+  t.deadline_seconds, t.owner_worker, t.owner_boot, t.problem_id,
+  CASE WHEN t.attempts = 1 THEN extract(epoch FROM now() - t.created_at)::double precision END AS waited
 
 -- What an assignment says beside what all of a search's have in common.
 -- name: assignment_details
@@ -43,17 +48,18 @@ WHERE w.worker_id = seen.worker_id AND w.boot_id = seen.boot_id
 -- name: search_eager
 SELECT id, eager_ms FROM search WHERE id = ANY ($1::text[])
 
+-- The bodies lie one after the other in $16: an array of long texts takes far longer to read.
 -- name: evaluations_insert
 INSERT INTO evaluation (task_id, epoch, search_id, candidate_id, stage, outcome, reason, median_ms, spread, ratio_to_eager,
   device_name, emulated, worker_id, gpu_seconds, seconds, body, harness_rev, judge_rev, cubin_sha256)
 SELECT e.task_id, e.epoch, e.search_id, e.candidate_id, e.stage, e.outcome, e.reason, e.median_ms, e.spread, e.ratio,
-  e.device_name, e.emulated, e.worker_id, e.gpu_seconds, e.seconds, decode(e.body, 'hex'), e.harness_rev, e.judge_rev,
+  e.device_name, e.emulated, e.worker_id, e.gpu_seconds, e.seconds, substr($16::bytea, e.body_from, e.body_bytes), e.harness_rev, e.judge_rev,
   nullif(e.cubin, '')
 FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::text[],
   $8::double precision[], $9::double precision[], $10::double precision[], $11::text[], $12::boolean[], $13::text[],
-  $14::double precision[], $15::double precision[], $16::text[], $17::text[], $18::text[], $19::text[])
+  $14::double precision[], $15::double precision[], $17::text[], $18::text[], $19::text[], $20::integer[], $21::integer[])
   AS e (task_id, epoch, search_id, candidate_id, stage, outcome, reason, median_ms, spread, ratio, device_name, emulated,
-    worker_id, gpu_seconds, seconds, body, harness_rev, judge_rev, cubin)
+    worker_id, gpu_seconds, seconds, harness_rev, judge_rev, cubin, body_from, body_bytes)
 ON CONFLICT (task_id) DO NOTHING RETURNING id, task_id
 
 -- Candidates' results, their cubin where they had none, and which earlier candidate on the same problem and kind of
@@ -86,15 +92,20 @@ SELECT * FROM released ORDER BY seq
 UPDATE candidate d SET state = 'done', evaluation_id = c.evaluation_id, outcome = c.outcome, reason = c.reason,
   message = c.message, median_ms = c.median_ms, spread = c.spread, log_ratio = c.log_ratio,
   ratio_to_eager = c.ratio_to_eager, finished_at = now()
-FROM candidate c WHERE c.id = ANY ($1::text[]) AND d.duplicate_of = c.id AND NOT d.reused AND c.state = 'done'
+FROM candidate c JOIN candidate was ON was.duplicate_of = c.id
+WHERE c.id = ANY ($1::text[]) AND d.id = was.id AND NOT d.reused AND c.state = 'done'
+RETURNING d.outcome, was.state <> 'done' AS first_verdict
 
 -- The fastest correct candidate by log(anchor / candidate), which is comparable between boards.
 -- name: searches_refresh_best
 UPDATE search s SET best_candidate_id = b.id, best_ms = coalesce(b.median_ms, 0), best_ratio = coalesce(b.ratio_to_eager, 0)
-FROM unnest($1::text[]) AS k (id) LEFT JOIN LATERAL (
+FROM unnest($1::text[]) AS k (id) JOIN search was ON was.id = k.id LEFT JOIN LATERAL (
   SELECT c.id, c.median_ms, c.ratio_to_eager FROM candidate c WHERE c.search_id = k.id AND c.outcome = 14
   ORDER BY c.log_ratio DESC, c.median_ms, c.seq LIMIT 1) b ON true
 WHERE s.id = k.id AND (s.best_candidate_id IS DISTINCT FROM b.id OR s.best_ms IS DISTINCT FROM coalesce(b.median_ms, 0))
+RETURNING s.emulated, s.best_ratio,
+  NOT s.system AND b.id IS NOT NULL AND was.best_candidate_id IS DISTINCT FROM b.id AND (was.best_candidate_id IS NULL
+    OR s.best_ratio > was.best_ratio OR s.best_ratio = 0 AND s.best_ms < was.best_ms) AS improved
 
 -- What the progress line of each search's round says. "Best" runs over the rounds up to it.
 -- name: rounds_progress

@@ -13,7 +13,8 @@ ON CONFLICT (dedupe_key) DO NOTHING RETURNING id
 -- name: task_claim
 WITH chosen AS MATERIALIZED (
   SELECT id FROM task t
-  WHERE state = 'available' AND NOT held AND kind = ANY ($1::text[]) AND run_at <= now()
+  WHERE state = 'available' AND kind IN ('propose', 'implement', 'repair') AND NOT held AND kind = ANY ($1::text[])
+    AND run_at <= now()
     -- Ideas are asked for one call at a time in a search: each call is told all ideas so far, its sister's too. Calls
     -- that are told nothing of each other have stages of their own.
     AND (kind <> 'propose' OR NOT EXISTS (
@@ -24,7 +25,7 @@ UPDATE task t SET state = 'running', epoch = t.epoch + 1, attempts = t.attempts 
   lease_until = now() + make_interval(secs => $5::double precision),
   deadline = now() + make_interval(secs => t.deadline_seconds), started_at = now()
 FROM chosen WHERE t.id = chosen.id
-RETURNING t.*
+RETURNING t.*, CASE WHEN t.attempts = 1 THEN extract(epoch FROM now() - t.created_at)::double precision END AS waited
 
 -- Work for a device: of the first in line that it can take, those of the problem that it was at last count as older by
 -- $8 seconds, so that its inputs and answers are used again. Others wait that much longer at most. A device whose memory
@@ -45,7 +46,7 @@ UPDATE task t SET state = 'running', epoch = t.epoch + 1, attempts = t.attempts 
   lease_until = now() + make_interval(secs => $6::double precision),
   deadline = now() + make_interval(secs => t.deadline_seconds), started_at = now()
 FROM chosen WHERE t.id = chosen.id
-RETURNING t.*
+RETURNING t.*, CASE WHEN t.attempts = 1 THEN extract(epoch FROM now() - t.created_at)::double precision END AS waited
 
 -- A worker that stalled past its lease takes its task back while nobody else has claimed it: it had not died, and its
 -- deadline is the one it was given.
@@ -77,11 +78,14 @@ RETURNING t.id, t.epoch
 UPDATE task t SET state = 'done', finished_at = now(), result = done.result, lease_until = NULL, deadline = NULL
 FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS done (id, epoch, result)
 WHERE t.id = done.id AND t.epoch = done.epoch AND t.epoch > 0 AND t.state IN ('running', 'available')
-RETURNING t.*
+RETURNING t.id, t.epoch, t.kind, t.state, t.search_id, t.candidate_id, t.round, t.stage, t.seed, t.priority, t.device_class,
+  t.deadline_seconds, t.owner_worker, t.owner_boot, t.problem_id, t.result
 
 -- name: task_states
 SELECT id, epoch, state FROM task WHERE id = ANY ($1::bigint[])
 
+-- A task that waits is charged only where its lease ran out (its owner keeps its name on it then): a failure that is sent
+-- again, since nobody acknowledged it, counts once.
 -- name: task_fail
 UPDATE task t SET failures = t.failures + 1, last_error = $3,
   log = task_log(t.log, 'failure ' || t.failures + 1 || ' at ' || t.owner_worker || ': ' || $3),
@@ -89,7 +93,8 @@ UPDATE task t SET failures = t.failures + 1, last_error = $3,
   finished_at = CASE WHEN t.failures + 1 >= t.max_failures THEN now() END,
   run_at = now() + make_interval(secs => least(60, $4::double precision * power(2, t.failures))),
   lease_until = NULL, deadline = NULL, owner_boot = ''
-WHERE t.id = $1 AND t.epoch = $2 AND t.epoch > 0 AND t.state IN ('running', 'available')
+WHERE t.id = $1 AND t.epoch = $2 AND t.epoch > 0
+  AND (t.state = 'running' OR t.state = 'available' AND t.owner_boot <> '')
 RETURNING t.*
 
 -- name: task_release
@@ -147,8 +152,11 @@ UPDATE task t SET state = 'cancelled', epoch = t.epoch + 1, finished_at = now(),
 WHERE t.search_id = $1 AND t.state IN ('available', 'running')
 RETURNING t.id, t.epoch - 1 AS epoch, t.owner_worker, t.kind
 
--- name: task_of_search
-SELECT t.* FROM task t WHERE t.search_id = $1 ORDER BY t.id
+-- What a strategy sees of a search's tasks.
+-- name: snapshot_tasks
+SELECT kind, state, stage, round, parent_id, idea_id, candidate_id, wanted, cardinality(indexes) AS indexes,
+  result LIKE 'exhausted%' AS exhausted
+FROM task WHERE search_id = $1 AND kind <> 'intake' ORDER BY id
 
 -- name: task_counts
 SELECT count(*) FILTER (WHERE state = 'running') AS running, count(*) FILTER (WHERE state = 'available') AS waiting,

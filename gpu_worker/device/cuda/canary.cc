@@ -64,6 +64,7 @@ absl::StatusOr<ProcessCanaryOptions> ProcessCanary::OptionsFor(const std::string
 
 absl::StatusOr<CanaryFigures> ProcessCanary::RunOnce() const {
   ChildOptions child;
+  child.ignore_stop_signals = true;
   child.arguments = {options_.program, "check"};
   child.environment = options_.environment;
   const TimePoint start = RealClock().Now();

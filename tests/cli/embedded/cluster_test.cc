@@ -111,7 +111,7 @@ TEST_CASE("run starts everything, searches, prints the result and leaves nothing
                  Catch::Contains("--data-dir " + fixture.data.string() + "/gateway") &&
                  Catch::Contains("--coordinator unix:"));
   CHECK_THAT(fixture.Report("warpsmith-coordinator"),
-             Catch::StartsWith("no key --listen unix:") && Catch::Contains("--database host=") &&
+             Catch::StartsWith("no key --metrics-address  --listen unix:") && Catch::Contains("--database host=") &&
                  Catch::Contains("dbname=postgres") && Catch::Contains("--gateway unix:"));
   CHECK_THAT(fixture.Report("warpsmith-worker"), Catch::StartsWith("no key --coordinator unix:") &&
                                                      Catch::Contains("--worker-id worker-0 --data-dir ") &&

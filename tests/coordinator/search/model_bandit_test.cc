@@ -264,11 +264,11 @@ TEST_CASE("nothing is ever not a number", "[property]") {
 TEST_CASE("a draw by weight gives each its share, and nothing to weight 0", "[property]") {
   const std::vector<std::string> names = {"x", "y", "z"};
   std::vector<int> counts(3);
-  for (int i = 0; i < 6000; ++i) ++counts[DrawByWeight(names, {1, 0, 2}, Seed(5, i))];
+  for (int i = 0; i < 6000; ++i) ++counts[DrawName(names, {1, 0, 2}, Seed(5, i))];
   CHECK(counts[0] == Approx(2000).margin(200));
   CHECK(counts[1] == 0);
   CHECK(counts[2] == Approx(4000).margin(200));
-  CHECK(DrawByWeight(names, {0, 0, 0}, 1) == 0);
+  CHECK(DrawName(names, {0, 0, 0}, 1) == 0);
 }
 
 }  // namespace

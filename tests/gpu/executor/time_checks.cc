@@ -23,6 +23,31 @@ TimeRequest Samples(int count, bool cold = true, std::vector<int> slots = {0}) {
   return request;
 }
 
+// What the making of other processes' contexts, which is not held here, does to what is timed meanwhile: why timing
+// waits for them to stand still (decision record 0008), or need not.
+void TellWhatContextsDisturb(Gpu& gpu, Executor& executor, double quiet_median) {
+  for (int at_once : {1, 4}) {
+    ProcessExecutorOptions options = gpu.Options(0);
+    options.refill = {8, at_once, true};
+    ProcessExecutorFactory making(options);
+    RunReport timed = executor.Time(Samples(600));
+    const double median = Median(timed.samples);
+    std::vector<double> sorted = timed.samples;
+    std::sort(sorted.begin(), sorted.end());
+    const auto off = std::count_if(sorted.begin(), sorted.end(), [quiet_median](double sample) {
+      return std::abs(sample - quiet_median) > 0.01 * quiet_median;
+    });
+    const size_t quarter = sorted.size() / 4;
+    gpu.Report(
+        timed.outcome == v1::OUTCOME_OK && !sorted.empty(), fmt::format("timed beside {} contexts at once", at_once),
+        fmt::format("median {:+.3f} % of the quiet one, IQR {:.2f} %, {:.1f} % of {} samples off by over 1 %, worst "
+                    "{:.3f} ms",
+                    100 * (median / quiet_median - 1), 100 * (sorted[3 * quarter] - sorted[quarter]) / median,
+                    100.0 * static_cast<double>(off) / static_cast<double>(sorted.size()), sorted.size(),
+                    1e3 * sorted.back()));
+  }
+}
+
 // Device and host agree on a long batch less the empty one, and cold samples are what the bytes allow.
 void CheckBandwidth(Gpu& gpu, ExecutorFactory& factory) {
   const int64_t bytes = int64_t{1} << 30;
@@ -55,6 +80,7 @@ void CheckBandwidth(Gpu& gpu, ExecutorFactory& factory) {
       std::abs(host - device) / host < 0.02, "two clocks on a batch",
       fmt::format("{} runs: device {:.4f} ms, host {:.4f} ms, {:.2f} % apart; an empty call {:.0f} us",
                   batch.repetitions, 1e3 * device, 1e3 * host, 100 * (host - device) / host, 1e6 * empty.host_seconds));
+  TellWhatContextsDisturb(gpu, *executor, median);
   factory.SetQuiet(false);
 }
 

@@ -18,7 +18,8 @@ class ScriptedExecutor final : public executor::Executor {
   executor::RunReport Run(const executor::RunRequest& request) override {
     executor::RunReport report;
     report.outcome = v1::OUTCOME_OK;
-    report.host_seconds = overhead_seconds + request.repetitions * true_seconds;
+    report.host_seconds =
+        overhead_seconds + request.repetitions * true_seconds + (request.repetitions > 0 ? late_seconds : 0);
     report.device_seconds = request.repetitions * told_seconds;
     ++runs;
     return report;
@@ -33,7 +34,7 @@ class ScriptedExecutor final : public executor::Executor {
       report.samples.push_back(told_seconds * (1 + noise * ((taken++ % 5) - 2)));
     return report;
   }
-  double true_seconds = 1e-3, told_seconds = 1e-3, overhead_seconds = 0.01, noise = 0;
+  double true_seconds = 1e-3, told_seconds = 1e-3, overhead_seconds = 0.01, noise = 0, late_seconds = 0;
   v1::Outcome outcome = v1::OUTCOME_OK;
   int runs = 0, taken = 0, fewest_samples = 1000;
   std::vector<int> times;
@@ -66,9 +67,10 @@ struct Fixture {
     return plan;
   }
   bool Measure() {
-    Measurement measurement({}, executor, validation, gate, clock);
+    Measurement measurement(options, executor, validation, gate, clock);
     return *measurement.Screen(timing, evaluation) && *measurement.Measure(timing, evaluation);
   }
+  MeasurementOptions options;
   FakeClock clock;
   ScriptedExecutor executor;
   NoOracle oracle;
@@ -177,8 +179,23 @@ TEST_CASE("a forged time is suspicious, whichever way it lies", "[unit]") {
     CHECK_FALSE(f.Measure());
     CHECK(f.evaluation.outcome() == v1::OUTCOME_SUSPICIOUS);
     CHECK(f.evaluation.reason() == "clocks");
-    CHECK(f.executor.runs == 6);  // a disagreement counts when it comes three times
+    CHECK(f.executor.runs == 6);  // a disagreement counts when it comes three times, each with an empty call beside it
   }
+}
+
+TEST_CASE("a parent that reads its clock late is no lie of the candidate's", "[unit]") {
+  const MeasurementOptions gpu = MeasurementOptions::ForGpu();
+  Fixture f, forged;
+  for (Fixture* each : {&f, &forged}) {
+    each->options.clock_tries = gpu.clock_tries;
+    each->options.batch_seconds = gpu.batch_seconds;
+  }
+  f.executor.late_seconds = 0.004;  // whenever something runs: a fifth of the first batch
+  CHECK(f.Measure());
+  CHECK(f.timing.host_clock_ms() == Approx(f.timing.device_batch_ms()).epsilon(0.02));
+  forged.executor.told_seconds = 0.97 * forged.executor.true_seconds;
+  CHECK_FALSE(forged.Measure());
+  CHECK(forged.evaluation.reason() == "clocks");
 }
 
 TEST_CASE("a slow candidate is launched in every slot after the inputs changed", "[unit]") {

@@ -207,6 +207,11 @@ TEST_CASE("Launch overhead: many tiny launches, one tiny launch, gaps between la
   CHECK(AnalyseLaunches(1, 1.03, 1.03).bound_by.empty());
   CHECK(AnalyseLaunches(10, 1.05, 1.0).bound_by.empty());
   CHECK(AnalyseLaunches(1, 0, 0).bound_by.empty());
+  // Counted one by one they take longer than the plan does.
+  const Verdict stretched = AnalyseLaunches(300, 1.5, 7.1);
+  CHECK(stretched.bound_by == "launch_overhead");
+  CHECK(stretched.summary == "launch overhead bounds it: 300 launches, 5.0 µs from one to the next");
+  CHECK(AnalyseLaunches(1, 1.12, 1.14).bound_by.empty());
 }
 
 TEST_CASE("A whole profile: roofline, figures, summary", "[unit]") {

@@ -1,9 +1,13 @@
 // Intake through the client: good problems, and every kind of bad one with the part of the file that is wrong.
+#include <signal.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "common/clock.h"
 #include "common/file.h"
 #include "gpu_worker/reference/python_locator.h"
 #include "gpu_worker/reference/python_oracle.h"
@@ -93,7 +97,6 @@ const std::vector<BadProblem>& BadProblems() {
       {"complex_input", "inputs", {"complex64"}},
       {"changing_shapes", "inputs", {"same shapes"}},
       {"forward_fails", "forward", {"line 7", "RuntimeError"}},
-      {"forward_crashes", "forward", {"forward() ended the process", "SIGSEGV"}},
       {"no_tensor", "no_tensor", {"without a tensor"}},
       {"empty_output", "no_tensor", {"no elements"}},
       {"greedy_inputs", "memory", {"line 11", "smaller"}},
@@ -116,6 +119,40 @@ TEST_CASE("every kind of bad problem is refused with what is wrong and the remed
   }
 }
 
+TEST_CASE("a process that a signal ended is the machine's fault, and its text says whose where it comes again",
+          "[python]") {
+  PythonOracle oracle(Options());
+  const auto crashed = TakeIn(oracle, kProblems + "bad/forward_crashes.py");
+  CHECK(absl::IsUnavailable(crashed.status()));
+  for (const char* word : {"forward_crashes.py: forward() ended the process", "SIGSEGV", "must not crash"}) {
+    CHECK_THAT(Message(crashed.status()), Catch::Contains(word));
+  }
+
+  const absl::StatusOr<TemporaryDirectory> folder = TemporaryDirectory::Create("warpsmith-intake-");
+  REQUIRE(folder.ok());
+  const std::string note = (folder->path() / "pid").string();
+  std::thread killer([&] {
+    pid_t process = 0;
+    for (const TimePoint end = RealClock().Now() + std::chrono::seconds(60); process == 0 && RealClock().Now() < end;) {
+      RealClock().SleepFor(std::chrono::milliseconds(10));
+      const absl::StatusOr<std::string> text = ReadFile(note);
+      if (text.ok() && text->find('\n') != std::string::npos) process = std::stoi(*text);
+    }
+    if (process > 0) kill(process, SIGKILL);
+  });
+  const auto killed = oracle.Intake(
+      "innocent", "import os, time\nopen('" + note + "', 'w').write(f'{os.getpid()}\\n')\ntime.sleep(100)\n", {});
+  killer.join();
+  CHECK(absl::IsUnavailable(killed.status()));
+  for (const char* word : {"innocent.py: importing the file ended the process", "SIGKILL", "for memory", "smaller"}) {
+    CHECK_THAT(Message(killed.status()), Catch::Contains(word));
+  }
+  // The next one is as if nothing had been.
+  const auto next = TakeIn(oracle, kProblems + "layer_norm.py");
+  REQUIRE(next.ok());
+  CHECK(next->error().empty());
+}
+
 TEST_CASE("a problem that never ends is stopped, and what it was doing is told", "[python]") {
   PythonOracleOptions options = Options();
   options.intake_deadline = std::chrono::seconds(4);
@@ -134,7 +171,7 @@ TEST_CASE("every file of the bad problems is in the table", "[python]") {
   size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kProblems + "bad"))
     files += entry.path().extension() == ".py";
-  CHECK(files == BadProblems().size() + 2);  // and the two endless ones
+  CHECK(files == BadProblems().size() + 3);  // and the two endless ones, and the one that crashes
 }
 
 TEST_CASE("a Python without PyTorch is named with the remedy", "[python]") {

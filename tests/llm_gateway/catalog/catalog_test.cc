@@ -211,6 +211,57 @@ TEST_CASE("a broken recipe is refused with its place", "[unit]") {
   CHECK_THAT(problem(kRecipe, "@{rows"), Contains("a.cu:1"));
 }
 
+TEST_CASE("values are chosen by others and derived from settings and device", "[unit]") {
+  std::string text = kRecipe;
+  auto replace = [&](const std::string& what, const std::string& with) {
+    size_t at = text.find(what);
+    REQUIRE(at != text.npos);
+    text.replace(at, what.size(), with);
+  };
+  replace("  variables:\n",
+          "  choose:\n    type: {of: input.dtype, values: {float32: float, float16: half}}\n  variables:\n");
+  replace("template: a.cu, settings: [{BLOCK: 128}, {BLOCK: 256}]}",
+          "template: a.cu, settings: [{BLOCK: 128}, {BLOCK: 48}], derive: {blocks: \"ceil_div(cols, BLOCK)\", bytes: "
+          "\"blocks * 65536\"}, require: [\"bytes <= device_shared_bytes\"]}");
+  Folder folder(text, "@{rows} @{type}\n");
+  auto recipe = LoadRecipe(folder.path());
+  INFO(Message(recipe.status()));
+  REQUIRE(recipe.ok());
+  v1::ProblemContext context = LayerNormContext();
+  auto matched = MatchRecipe(*recipe, context.problem());
+  REQUIRE(matched.ok());
+  CHECK(ToText(matched->at("type")) == "float");
+  CHECK(ToText(matched->at("training_mode")) == "0");
+  // 256 columns: two blocks of 128 want 128 KiB, six of 48 want 384.
+  v1::DeviceDescription device;
+  auto fitting = [&](int capability) {
+    device.set_compute_capability(capability);
+    return FittingSettings(recipe->ideas[0], *matched, device);
+  };
+  REQUIRE(fitting(90).size() == 1);
+  CHECK(ToText(fitting(90)[0].at("blocks")) == "2");
+  CHECK(fitting(80).size() == 1);
+  CHECK(fitting(89).empty());
+
+  *context.mutable_problem()->mutable_signature()->mutable_tensors(0)->mutable_dtype() = "float64";
+  CHECK_THAT(Message(MatchRecipe(*recipe, context.problem()).status()), Contains("no type for input.dtype float64"));
+}
+
+TEST_CASE("an idea for sm_90a is for that architecture alone", "[unit]") {
+  std::string text = kRecipe;
+  text.replace(text.find("needs: sm_90"), 12, "needs: sm_90a");
+  Folder folder(text, kTemplate);
+  auto recipe = LoadRecipe(folder.path());
+  REQUIRE(recipe.ok());
+  auto matched = MatchRecipe(*recipe, LayerNormContext().problem());
+  REQUIRE(matched.ok());
+  v1::DeviceDescription device;
+  for (auto [capability, settings] : {std::pair{89, 0u}, {90, 2u}, {100, 0u}}) {
+    device.set_compute_capability(capability);
+    CHECK(FittingSettings(recipe->ideas[3], *matched, device).size() == settings);
+  }
+}
+
 TEST_CASE("expressions", "[unit]") {
   const RecipeValues values = {{"a", int64_t{12}}, {"b.dim0", int64_t{5}}, {"t", std::string("float32")}};
   auto number = [&](const std::string& text) { return RecipeExpression::Parse(text).value().Evaluate(values); };
@@ -219,6 +270,9 @@ TEST_CASE("expressions", "[unit]") {
   CHECK(number("a / b.dim0 + a % b.dim0").value() == 4);
   CHECK(number("min(a, 3, 7) + max(1, -a)").value() == 4);
   CHECK(number("- - 3").value() == 3);
+  CHECK(number("ceil_div(a, 5) + ceil_div(a, 4) + ceil_div(0, 3)").value() == 6);
+  CHECK(number("ceil_div(-7, 2)").value() == -3);
+  CHECK_FALSE(number("ceil_div(a, 0)").ok());
   CHECK_FALSE(number("a / 0").ok());
   CHECK_FALSE(number("a % (b.dim0 - 5)").ok());
   CHECK_FALSE(number("9223372036854775807 + 1").ok());
@@ -233,7 +287,8 @@ TEST_CASE("expressions", "[unit]") {
   CHECK(holds("a * 2 < b.dim0 * 5").value());
   CHECK_FALSE(holds("a == t").value());
   CHECK_FALSE(holds("a < t").ok());
-  for (const char* bad : {"", "1 +", "(1", "1 2", "min(1", "a = 1", "a == 1 == 2", "99999999999999999999", "a ! b"}) {
+  for (const char* bad : {"", "1 +", "(1", "1 2", "min(1", "a = 1", "a == 1 == 2", "99999999999999999999", "a ! b",
+                          "ceil_div(1)", "ceil_div(1, 2, 3)"}) {
     INFO(bad);
     CHECK_FALSE(RecipeExpression::Parse(bad).ok());
   }
@@ -245,11 +300,19 @@ TEST_CASE("every recipe that ships is whole", "[unit]") {
   auto recipes = LoadRecipes(WARPSMITH_SOURCE_DIR "/llm_gateway/catalog/recipes");
   INFO(Message(recipes.status()));
   REQUIRE(recipes.ok());
-  CHECK(recipes->size() >= 6);
+  CHECK(recipes->size() >= 20);
+  auto documented = ReadFile(WARPSMITH_SOURCE_DIR "/docs/catalog.md");
+  REQUIRE(documented.ok());
   for (const Recipe& recipe : *recipes) {
     INFO(recipe.name);
     std::set<std::string> categories;
-    for (const RecipeIdea& idea : recipe.ideas) categories.insert(idea.idea.category());
+    size_t section = documented->find("### " + recipe.name + "\n");
+    CHECK(section != documented->npos);
+    for (const RecipeIdea& idea : recipe.ideas) {
+      INFO(idea.key);
+      categories.insert(idea.idea.category());
+      CHECK(documented->find("| `" + idea.key + "` ", section) != documented->npos);
+    }
     CHECK(recipe.ideas.size() >= 4);
     CHECK(categories.size() >= 3);
   }

@@ -271,6 +271,9 @@ TEST_CASE("novelty by embeddings needs a model that makes them", "[unit]") {
   CHECK(config->novelty_by == "a");
   CHECK(config->novelty_threshold == 0.8);
   CHECK(config->models[0].embedding_model == "small");
+  CHECK_FALSE(config->models[0].embedding_price);
+  CHECK(with("", ", embedding_model: small, embedding_price: 0.02")->models[0].embedding_price == 0.02);
+  CHECK_THAT(Message(with("", ", embedding_price: 0.02").status()), Contains("embedding_price"));
   CHECK_THAT(Message(with("novelty_by: a\n", "").status()),
              StartsWith("g.yaml: novelty_by") && Contains("embedding_model") && Contains("none"));
   CHECK_THAT(Message(with("novelty_by: b\n", ", embedding_model: small").status()), Contains("there are: a"));

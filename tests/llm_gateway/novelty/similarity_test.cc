@@ -119,7 +119,7 @@ TEST_CASE("similarity is symmetric, 1 for the same title, and bounded", "[unit]"
 
 class FakeEmbeddings final : public EmbeddingModel {
  public:
-  absl::StatusOr<std::vector<std::vector<float>>> Embed(const std::vector<std::string>& texts, Cancellation&) override {
+  absl::StatusOr<std::vector<std::vector<float>>> Embed(const std::vector<std::string>& texts, Asking&) override {
     asked.push_back(texts);
     if (!status.ok()) return status;
     std::vector<std::vector<float>> vectors;
@@ -142,12 +142,13 @@ TEST_CASE("embeddings: one question for all texts, cosines, and what a server ma
   FakeEmbeddings model;
   EmbeddingSimilarity similarity(model);
   Cancellation cancellation;
+  Asking asking(cancellation);
   v1::Idea first, second, third;
   first.set_title("aa");
   second.set_title("a");
   second.add_plan("a");
   third.set_title("b");
-  auto values = similarity.Between({&first, &third}, {&first, &second, &third}, cancellation).value();
+  auto values = similarity.Between({&first, &third}, {&first, &second, &third}, asking).value();
   REQUIRE(model.asked.size() == 1);
   CHECK(model.asked[0] == std::vector<std::string>{"aa", "b", "a\na"});
   CHECK(values[0][0] == Approx(1));
@@ -155,14 +156,14 @@ TEST_CASE("embeddings: one question for all texts, cosines, and what a server ma
   CHECK(values[0][2] == Approx(0));
   CHECK(values[1][2] == Approx(1));
   v1::Idea nothing;
-  CHECK(similarity.Between({&nothing}, {&first}, cancellation).value()[0][0] == 0);
-  CHECK(similarity.Between({}, {&first}, cancellation).value().empty());
+  CHECK(similarity.Between({&nothing}, {&first}, asking).value()[0][0] == 0);
+  CHECK(similarity.Between({}, {&first}, asking).value().empty());
   model.uneven = true;
-  CHECK_THAT(Message(similarity.Between({&first}, {&third}, cancellation).status()), Contains("different lengths"));
+  CHECK_THAT(Message(similarity.Between({&first}, {&third}, asking).status()), Contains("different lengths"));
   model.lose_one = true;
-  CHECK_THAT(Message(similarity.Between({&first}, {&third}, cancellation).status()), Contains("1 embeddings for 2"));
+  CHECK_THAT(Message(similarity.Between({&first}, {&third}, asking).status()), Contains("1 embeddings for 2"));
   model.status = Unavailable("down");
-  CHECK(similarity.Between({&first}, {&third}, cancellation).status().code() == absl::StatusCode::kUnavailable);
+  CHECK(similarity.Between({&first}, {&third}, asking).status().code() == absl::StatusCode::kUnavailable);
   v1::Idea endless;
   endless.set_title(std::string(3999, 'x') + "\xE2\x82\xAC");
   CHECK(EmbeddedText(endless).size() == 3999);  // no half character

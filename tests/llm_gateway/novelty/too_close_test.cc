@@ -29,7 +29,8 @@ struct Tried {
 std::vector<SimilarPair> Pairs(const std::vector<v1::Idea>& proposed, const Tried& tried,
                                const std::string& parent = "p") {
   Cancellation cancellation;
-  return TooClose(TextSimilarity(), proposed, tried.ideas, parent, cancellation).value();
+  Asking asking(cancellation);
+  return TooClose(TextSimilarity(), proposed, tried.ideas, parent, asking).value();
 }
 
 TEST_CASE("ideas close to one tried on the same kernel are told, with what became of it", "[unit]") {
@@ -54,6 +55,15 @@ TEST_CASE("ideas tried on another kernel may come again", "[unit]") {
   CHECK(Pairs({Idea("Use float4 loads")}, tried, "grandparent").size() == 1);
   tried.Add("Unroll the loop", "", "ok");  // the first round has no kernel
   CHECK(Pairs({Idea("Unroll the loop")}, tried, "").size() == 1);
+}
+
+TEST_CASE("ideas of an earlier search may come again, whatever their kernel", "[unit]") {
+  Tried tried;
+  tried.Add("Use float4 loads", "", "ok").set_earlier_search(true);
+  tried.Add("Unroll the loop", "p", "wrong_output").set_earlier_search(true);
+  CHECK(Pairs({Idea("Use float4 loads"), Idea("Unroll the loop")}, tried, "").empty());
+  CHECK(Pairs({Idea("Use float4 loads"), Idea("Unroll the loop")}, tried, "p").empty());
+  CHECK(TakenTitles(tried.ideas, "").empty());
 }
 
 TEST_CASE("an idea of which nothing ever ran keeps no other away", "[unit]") {
@@ -105,7 +115,7 @@ class Broken final : public IdeaSimilarity {
  public:
   absl::StatusOr<std::vector<std::vector<double>>> Between(const std::vector<const v1::Idea*>&,
                                                            const std::vector<const v1::Idea*>&,
-                                                           Cancellation&) const override {
+                                                           Asking&) const override {
     return Unavailable("no embeddings today");
   }
   double threshold() const override { return 0.9; }
@@ -114,10 +124,10 @@ class Broken final : public IdeaSimilarity {
 
 TEST_CASE("a similarity that cannot answer says so", "[unit]") {
   Cancellation cancellation;
+  Asking asking(cancellation);
   Tried tried;
   tried.Add("a", "p", "ok");
-  CHECK(TooClose(Broken(), {Idea("b")}, tried.ideas, "p", cancellation).status().code() ==
-        absl::StatusCode::kUnavailable);
+  CHECK(TooClose(Broken(), {Idea("b")}, tried.ideas, "p", asking).status().code() == absl::StatusCode::kUnavailable);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST_CASE("a long history is folded, and says how much", "[unit]") {
   }
   HistoryLimits limits;
   limits.lines = 20;
-  std::string text = DescribeTried(tried, "", limits);
+  std::string text = DescribeTried(tried, "", 0, limits);
   CHECK_THAT(text, Contains("Further 130 ideas") && Contains("compute, wrong_output (64)") &&
                        Contains("precision, wrong_output (66)"));
   for (int i = 0; i < 150; ++i) CHECK_THAT(text, Contains("Idea number " + std::to_string(i)));  // none is lost
@@ -51,7 +51,7 @@ TEST_CASE("a long history is folded, and says how much", "[unit]") {
   CHECK_THAT(text, Contains("Idea number 149 | compute"));
   limits.lines = 1000;
   limits.line_bytes = 2000;
-  CHECK_THAT(DescribeTried(tried, "", limits), Contains("Further "));
+  CHECK_THAT(DescribeTried(tried, "", 0, limits), Contains("Further "));
 }
 
 TEST_CASE("an endless history stays short, and every idea is counted", "[unit]") {
@@ -71,6 +71,26 @@ TEST_CASE("an endless history stays short, and every idea is counted", "[unit]")
   CHECK(counted == std::stoi(text.substr(further + 8)));
   CHECK(std::count(text.begin(), text.begin() + static_cast<long>(further), '\n') - 1 + counted == 20000);
   CHECK_THAT(text, Contains("older ones whose titles are left out"));
+}
+
+TEST_CASE("ideas of earlier searches are told as such, and drive out no more than half of the lines", "[unit]") {
+  TriedIdeas tried;
+  for (int i = 0; i < 300; ++i) {
+    Add(tried, "Earlier idea " + std::to_string(i), "compute", "ok", 1.5);
+    tried[i].set_earlier_search(true);
+  }
+  for (int i = 0; i < 40; ++i) Add(tried, "Own idea " + std::to_string(i), "precision", "wrong_output", 0, "p");
+  const std::string text = DescribeTried(tried, "p", 7);
+  CHECK_THAT(text, Contains("Own idea 39 | precision | this | wrong_output") &&
+                       Contains("Own idea 11 | precision | this | wrong_output") &&
+                       Contains("Earlier idea 299 | compute | earlier search | ok | +50 %") &&
+                       Contains("Earlier idea 270 | compute | earlier search") && !Contains("Earlier idea 269 |") &&
+                       Contains("Further 280 ideas, folded to their titles") && Contains("compute, ok (270)") &&
+                       EndsWith("Besides these, 7 older ideas of earlier searches that are not listed."));
+  CHECK_THAT(CountCategories(tried), Contains("compute 300") && Contains("precision 40"));
+  tried.Clear();
+  CHECK_THAT(DescribeTried(tried, "p", 3),
+             EndsWith("Besides these, 3 older ideas of earlier searches that are not listed."));
 }
 
 TEST_CASE("earlier turns: the last two whole, the others by outcome", "[unit]") {

@@ -24,12 +24,13 @@ FakeModelServer& EmbeddingServer() {
            {"beyond", body({{"data", {{{"index", 5}, {"embedding", {1}}}}}})},
            {"words", body({{"data", {{{"index", 0}, {"embedding", {"a"}}}}}})},
            {"html", body("<html>")},
+           {"counted", body({{"data", {{{"index", 0}, {"embedding", {1}}}, {{"index", 1}, {"embedding", {2}}}}},
+                             {"usage", {{"prompt_tokens", 7}, {"total_tokens", 7}}}})},
            {"closed", Json::array({{{"close", true}}})}});
   return server;
 }
 
-absl::StatusOr<std::vector<std::vector<float>>> Embed(const std::string& scenario,
-                                                      const std::string& key_header = "authorization") {
+EmbeddingAnswer Embed(const std::string& scenario, const std::string& key_header = "authorization") {
   static CurlTransport transport;
   ModelConfig config = TestModel("openai_compatible", EmbeddingServer().BaseUrl(scenario));
   config.embedding_model = "small-embeddings";
@@ -43,28 +44,38 @@ absl::StatusOr<std::vector<std::vector<float>>> Embed(const std::string& scenari
 }
 
 TEST_CASE("all texts go in one request, and vectors come back in their order", "[http]") {
-  const auto vectors = Embed("good");
-  REQUIRE(vectors.ok());
-  CHECK(*vectors == std::vector<std::vector<float>>{{1, 0, 0.5F}, {0, 1, -2e-3F}});
+  const EmbeddingAnswer answer = Embed("good");
+  REQUIRE(answer.status.ok());
+  CHECK(answer.vectors == std::vector<std::vector<float>>{{1, 0, 0.5F}, {0, 1, -2e-3F}});
   const Json request = EmbeddingServer().RequestsOf("good").back();
   CHECK(request["path"] == "/good/v1/embeddings");
   CHECK(request["headers"]["authorization"] == std::string("Bearer ") + kKey);
   CHECK(request["body"] ==
         Json({{"model", "small-embeddings"}, {"input", {"one", "two"}}, {"encoding_format", "float"}}));
-  REQUIRE(Embed("good", "api-key").ok());
+  REQUIRE(Embed("good", "api-key").status.ok());
   CHECK(EmbeddingServer().RequestsOf("good").back()["headers"]["api-key"] == kKey);
   CHECK_FALSE(EmbeddingServer().RequestsOf("good").back()["headers"].contains("authorization"));
 }
 
 TEST_CASE("what a server of embeddings does wrong is said, without the key", "[http]") {
-  const absl::Status busy = Embed("busy").status();
+  const absl::Status busy = Embed("busy").status;
   CHECK(busy.code() == absl::StatusCode::kUnavailable);
   CHECK_THAT(Message(busy), Contains("small-embeddings") && Contains("slow down") && !Contains("0123456789"));
   for (const char* scenario : {"few", "twice", "beyond", "words", "html"}) {
     INFO(scenario);
-    CHECK(Embed(scenario).status().code() == absl::StatusCode::kInternal);
+    CHECK(Embed(scenario).status.code() == absl::StatusCode::kInternal);
   }
-  CHECK(Embed("closed").status().code() == absl::StatusCode::kUnavailable);
+  CHECK(Embed("closed").status.code() == absl::StatusCode::kUnavailable);
+}
+
+TEST_CASE("what embeddings took is told: as the server counts, or that it may have been billed", "[http]") {
+  CHECK(Embed("counted").tokens == 7);
+  CHECK(Embed("good").tokens == -1);
+  CHECK(Embed("good").may_be_billed);
+  CHECK(Embed("html").may_be_billed);
+  CHECK(Embed("closed").may_be_billed);
+  CHECK(Embed("busy").sent);
+  CHECK_FALSE(Embed("busy").may_be_billed);  // refused
 }
 
 }  // namespace

@@ -188,6 +188,8 @@ std::vector<Shape> Refusals() {
       {"a PyTorch file without a fence", kInline, "host_code"},
       {"a launch in the file", Fenced(kFile + "void run(float* x) { scale<<<4, 128>>>(x, x, 512); }\n"), "host_code"},
       {"a program without a plan", Fenced(kKernel + kHost, "cpp"), "host_code"},
+      {"a plan beside host code, the kernels in a block of their own",
+       Fenced(kPlan + "// load_inline(name='m')\n") + Fenced(kKernel), "host_code"},
       {"a module that binds", Fenced(kFile + "PYBIND11_MODULE(a, m) {}\n"), "host_code"},
       {"cut in the plan", opened + kFile.substr(0, 60), "truncated", "", true},
       {"cut in the plan, and nobody said so", opened + kFile.substr(0, 60), "truncated"},

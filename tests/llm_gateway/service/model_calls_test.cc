@@ -164,8 +164,10 @@ TEST_CASE("with novelty_by a model's embeddings tell which ideas are too close",
                                   Json({{"reply", R"([{"title": "Something new", "category": "compute"}])"}})})},
            {"vectors",
             One({{"vectors", {{"Old idea", {1, 0}}, {"Other words", {0.99, 0.05}}, {"Something new", {0, 1}}}}})}});
-  RunningGateway gateway(server, Model("a", "ideas") + Model("e", "vectors", ", embedding_model: small"), "",
-                         "novelty_by: e\n");
+  RunningGateway gateway(server,
+                         Model("a", "ideas", ", price: {input: 0, output: 0}") +
+                             Model("e", "vectors", ", embedding_model: small, embedding_price: 3"),
+                         "", "novelty_by: e\n");
   v1::ProposeIdeasRequest request;
   *request.mutable_context() = LayerNormContext();
   request.mutable_parent()->set_candidate_id("c1");
@@ -180,8 +182,28 @@ TEST_CASE("with novelty_by a model's embeddings tell which ideas are too close",
   const v1::ProposeIdeasReply reply = Propose(gateway, request);
   REQUIRE(reply.ideas_size() == 1);
   CHECK(reply.ideas(0).title() == "Something new");
-  CHECK(reply.calls_size() == 2);
   CHECK(server.RequestsOf("vectors").back()["body"]["model"] == "small");
+  REQUIRE(reply.calls_size() == 4);  // each answer, and what telling its ideas apart took
+  double embeddings_usd = 0, usd = 0;
+  for (int i = 0; i < 4; ++i) {
+    const v1::ModelCall& call = reply.calls(i);
+    usd += call.usd();
+    if (i % 2 == 0) continue;
+    CHECK(call.model() == "e");
+    CHECK(call.prompt_version() == "embedding");
+    CHECK(call.input_tokens() > 0);
+    CHECK(call.estimated());  // this server does not count
+    CHECK(call.usd() == Approx(static_cast<double>(call.input_tokens()) * 3e-6));
+    embeddings_usd += call.usd();
+  }
+  CHECK(embeddings_usd > 0);
+  CHECK(usd == Approx(embeddings_usd));  // the other model is free
+
+  // Where the request's money does not reach, ideas are taken as they are.
+  request.mutable_call()->set_max_usd(1e-9);
+  const size_t asked = server.RequestsOf("vectors").size();
+  CHECK(Propose(gateway, request).ideas_size() == 1);
+  CHECK(server.RequestsOf("vectors").size() == asked);
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ std::vector<v1::Implementation> ReadAll(grpc::ClientReader<v1::Implementation>& 
 }
 
 RunningGateway::RunningGateway(FakeModelServer& server, const std::string& models, const std::string& data,
-                               const std::string& head) {
+                               const std::string& head, GatewayMetrics* metrics) {
   std::string text = head + "models:\n";
   std::istringstream lines(models);
   for (std::string line; std::getline(lines, line);) {
@@ -52,7 +52,7 @@ RunningGateway::RunningGateway(FakeModelServer& server, const std::string& model
   folders.prompts = WARPSMITH_SOURCE_DIR "/llm_gateway/prompts";
   folders.recipes = WARPSMITH_SOURCE_DIR "/llm_gateway/catalog/recipes";
   folders.data = data;
-  parts_ = OrThrow(BuildGateway(OrThrow(ParseConfig(text, "g.yaml")), folders, transport_, RealClock()));
+  parts_ = OrThrow(BuildGateway(OrThrow(ParseConfig(text, "g.yaml")), folders, transport_, RealClock(), metrics));
   service_ = std::make_unique<GrpcGatewayService>(*parts_.gateway, *parts_.checker, *parts_.estimator, *parts_.pool);
   running_ = OrThrow(StartServer("127.0.0.1:0", {service_.get()}));
   stub_ = v1::GatewayService::NewStub(ConnectTo(address()));

@@ -30,7 +30,7 @@ class RunningGateway {
  public:
   // Throws std::runtime_error with the reason where it cannot be built. `head`: lines before "models:".
   RunningGateway(FakeModelServer& server, const std::string& models, const std::string& data = "",
-                 const std::string& head = "");
+                 const std::string& head = "", GatewayMetrics* metrics = nullptr);
   ~RunningGateway();
   v1::GatewayService::Stub& stub() { return *stub_; }
   GrpcGatewayService& service() { return *service_; }

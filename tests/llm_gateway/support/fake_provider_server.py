@@ -2,7 +2,7 @@
 """A FAKE of three providers' APIs for tests, over real HTTP: OpenAI's Responses, Anthropic's Messages, Gemini's
 streamGenerateContent. It is no model: it says what a scenario tells it to say. Standard library only.
 
-    fake_provider_server.py --port-file PORT --script SCENARIOS.json
+    fake_provider_server.py --port-file PORT --script SCENARIOS.json [--certificate FILE.pem]
 
 The format follows from the path: /SCENARIO/v1/responses[/ID[/cancel]], /SCENARIO/v1/messages,
 /SCENARIO/v1beta/models/MODEL:streamGenerateContent. SCENARIOS.json: {"SCENARIO": [ACTION, ...]}. Request n of a scenario,
@@ -183,9 +183,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port-file", required=True)
     parser.add_argument("--script", required=True)
+    parser.add_argument("--certificate", help="a file with a certificate and its key: over TLS, and nothing else")
     arguments = parser.parse_args()
     Handler.state = Scenarios(arguments.script)
-    serve(Handler, arguments.port_file)
+    serve(Handler, arguments.port_file, certificate=arguments.certificate)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,9 @@ constexpr int kBlock = @{BLOCK};
 constexpr int kItems = @{ITEMS};
 enum class Function {
   relu, ReLU = relu, gelu, GELU = gelu, sigmoid, Sigmoid = sigmoid, tanh, Tanh = tanh, silu, SiLU = silu,
-  elu, ELU = elu, leaky_relu, LeakyReLU = leaky_relu, softplus, Softplus = softplus, softsign, Softsign = softsign
+  elu, ELU = elu, leaky_relu, LeakyReLU = leaky_relu, softplus, Softplus = softplus, softsign, Softsign = softsign,
+  selu, SELU = selu, hardsigmoid, Hardsigmoid = hardsigmoid, hardtanh, Hardtanh = hardtanh, relu6, ReLU6 = relu6,
+  hardswish, Hardswish = hardswish
 };
 enum class Approximate { none, tanh };
 constexpr Function kFunction = Function::@{function};
@@ -61,6 +63,13 @@ __device__ __forceinline__ float activate(float x) {
     return x > 20.0f ? x : (x > 0.0f ? x : 0.0f) + log1pf(exp2f(-1.44269504f * fabsf(x)));
   }
   if constexpr (kFunction == Function::softsign) return x / (1.0f + fabsf(x));
+  if constexpr (kFunction == Function::selu) {
+    return 1.05070099f * (x < 0.0f ? 1.67326324f * expm1f(x) : x);
+  }
+  if constexpr (kFunction == Function::hardsigmoid) return fminf(fmaxf(x + 3.0f, 0.0f), 6.0f) * (1.0f / 6.0f);
+  if constexpr (kFunction == Function::hardswish) return x * (fminf(fmaxf(x + 3.0f, 0.0f), 6.0f) * (1.0f / 6.0f));
+  if constexpr (kFunction == Function::hardtanh) return fminf(fmaxf(x, -1.0f), 1.0f);
+  if constexpr (kFunction == Function::relu6) return fminf(fmaxf(x, 0.0f), 6.0f);
 }
 
 __device__ __forceinline__ float4 activate(float4 x) {

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Whole searches on every GPU of this machine: `warpsmith run` with the catalog, PostgreSQL and all services, from a
+bundle with services or a build. Needs Python alone.
+
+    run.py [--rounds 3] [--seconds 150] [--record FILE] [PROBLEM.py...]
+
+For each problem: the search ends well and the kernel it found is at least as fast as the first one that was right; and
+every GPU has had some of the work. Prints a line a check, what failed, and a table.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+DEFAULT = ["softmax_4096_65536", "layer_norm_16_64_256_256"]
+
+
+def program():
+    folder = os.environ.get("WARPSMITH_BIN_DIR")
+    return str(pathlib.Path(folder) / "warpsmith") if folder else "warpsmith"
+
+
+def gpus():
+    try:
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=60, check=False).stdout
+    except OSError:
+        return 0
+    return sum(line.startswith("GPU ") for line in listed.splitlines())
+
+
+def say(good, text):
+    print(f"{'ok    ' if good else 'FAILED'} {text}", flush=True)
+    return good
+
+
+class Cluster:
+    """The one that `warpsmith up` starts on this machine."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def call(self, *arguments, timeout=120):
+        return subprocess.run([program(), *arguments, "--data-dir", self.folder], capture_output=True, text=True,
+                              timeout=timeout, check=False)
+
+    def json(self, *arguments, timeout=120):
+        done = self.call(*arguments, "--json", timeout=timeout)
+        try:
+            return json.loads(done.stdout)
+        except ValueError:
+            raise RuntimeError(f"{arguments[0]}: status {done.returncode}: "
+                               f"{' '.join((done.stdout + done.stderr).split())[-400:]}") from None
+
+    def __enter__(self):
+        started = self.call("up", "--device", "cuda" if gpus() else "emulated")
+        if started.returncode:
+            raise RuntimeError("up: " + " ".join((started.stdout + started.stderr).split())[-600:])
+        return self
+
+    def __exit__(self, *_):
+        self.call("down")
+
+
+def evaluated(tree):
+    return [candidate for idea in tree.get("ideas", []) for candidate in idea.get("candidates", [])
+            if candidate.get("evaluation", {}).get("worker_id")]
+
+
+def search(cluster, path, rounds, seconds):
+    """What the search answered and its tree, or nothing where it did not end well."""
+    name, began = path.stem, time.monotonic()
+    try:
+        found = cluster.json("run", str(path), "--rounds", str(rounds), "--preset", "standard",
+                             timeout=seconds)["search"]
+        tree = cluster.json("tree", found["id"])
+    except (RuntimeError, KeyError, subprocess.TimeoutExpired) as error:
+        return say(False, f"{name}: {error!r}"), None
+    taken = time.monotonic() - began
+    candidates = evaluated(tree)
+    right = [c for c in candidates if c["evaluation"]["outcome"] == "OUTCOME_OK"]
+    good = say(found.get("state") == "SEARCH_STATE_DONE" and bool(right),
+               f"{name}: {len(candidates)} kernels evaluated, {len(right)} right, {len(found.get('rounds', []))} "
+               f"rounds, {taken:.0f} s {found.get('error', '')}")
+    for candidate in candidates:
+        evaluation = candidate["evaluation"]
+        if evaluation["outcome"] != "OUTCOME_OK":
+            print(f"  {evaluation['outcome']}: {candidate.get('title', '')} "
+                  f"{' '.join(evaluation.get('message', '').split())[:160]}")
+    if not right:
+        return False, None
+    first = min((c["round"] if "round" in c else 0, c["evaluation"]["timing"]["median_ms"]) for c in right)[1]
+    best = found["best_ms"]
+    good = say(best <= first * 1.01, f"{name}: best {best:.4f} ms, first right {first:.4f} ms") and good
+    return good, {"name": name, "seconds": taken, "found": found, "tree": tree}
+
+
+def check_workers(kept):
+    """Every GPU had a share of the work."""
+    by_worker = {}
+    for answer in kept:
+        for candidate in evaluated(answer["tree"]):
+            worker = candidate["evaluation"].get("worker_id", "?")
+            by_worker[worker] = by_worker.get(worker, 0) + 1
+    wanted = max(1, gpus())
+    return 0 if say(len(by_worker) == wanted and min(by_worker.values()) > 0,
+                    f"{wanted} GPUs had work: {by_worker}") else 1
+
+
+def show(kept):
+    print(f"{'problem':28} {'eager ms':>9} {'best ms':>9} {'ratio':>7}  idea")
+    for answer in kept:
+        found = answer["found"]
+        eager = [b["median_ms"] for b in found["problem"].get("baselines", []) if b["name"] == "eager"]
+        lineage = len(answer["tree"].get("best_lineage", []))
+        print(f"{answer['name']:28} {eager[0] if eager else float('nan'):9.4f} {found['best_ms']:9.4f} "
+              f"{found['best_ratio_to_eager']:7.2f}  {lineage} kernels from the first to the best")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("problems", nargs="*", metavar="PROBLEM.py")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=150, help="for all of it")
+    parser.add_argument("--record", metavar="FILE", help="what each search answered")
+    options = parser.parse_args()
+    paths = [pathlib.Path(path) for path in options.problems] or [
+        ROOT / "tests" / "problems" / "headline" / (name + ".py") for name in DEFAULT]
+    deadline, failures, kept = time.monotonic() + options.seconds, 0, []
+    with tempfile.TemporaryDirectory(prefix="warpsmith-search-") as folder:
+        # Services drop to a user of their own where they are started by root.
+        os.chmod(folder, 0o755)
+        with Cluster(os.path.join(folder, "cluster")) as cluster:
+            for path in paths:
+                left = deadline - time.monotonic()
+                if left < 10:
+                    failures += not say(False, f"{path.stem}: no time was left")
+                    continue
+                good, answer = search(cluster, path, options.rounds, left)
+                failures += not good
+                kept += [answer] if answer else []
+    failures += check_workers(kept) if kept else 1
+    show(kept)
+    if options.record:
+        pathlib.Path(options.record).write_text(json.dumps(kept), encoding="utf-8")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,23 @@
+"""The activation hardsigmoid."""
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+rows = 7
+columns = 1037
+
+
+class Model(nn.Module):
+    """The activation hardsigmoid."""
+
+    def forward(self, x):
+        return F.hardsigmoid(x)
+
+
+def get_inputs():
+    return [torch.randn(rows, columns)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,22 @@
+"""The activation sigmoid."""
+
+import torch
+import torch.nn as nn
+
+rows = 7
+columns = 1037
+
+
+class Model(nn.Module):
+    """The activation sigmoid."""
+
+    def forward(self, x):
+        return torch.sigmoid(x)
+
+
+def get_inputs():
+    return [torch.randn(rows, columns)]
+
+
+def get_init_inputs():
+    return []

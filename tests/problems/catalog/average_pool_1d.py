@@ -1,0 +1,30 @@
+"""Average pool over a line."""
+
+import torch
+import torch.nn as nn
+
+batch = 2
+channels = 8
+length = 256
+kernel_size = 8
+stride = 1
+padding = 4
+
+
+class Model(nn.Module):
+    """Average pool over a line."""
+
+    def __init__(self):
+        super().__init__()
+        self.pool = nn.AvgPool1d(kernel_size=kernel_size, stride=stride, padding=padding)
+
+    def forward(self, x):
+        return self.pool(x)
+
+
+def get_inputs():
+    return [torch.randn(batch, channels, length)]
+
+
+def get_init_inputs():
+    return []

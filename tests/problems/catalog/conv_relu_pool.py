@@ -1,0 +1,32 @@
+"""A convolution, a rectifier and a maximum pool."""
+
+import torch
+import torch.nn as nn
+
+batch = 2
+channels = 3
+height = 35
+width = 39
+filters = 16
+stride = 2
+padding = 1
+
+
+class Model(nn.Module):
+    """A convolution, a rectifier and a maximum pool."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(channels, filters, kernel_size=5, stride=stride, padding=padding)
+        self.pool = nn.MaxPool2d(kernel_size=3, stride=2)
+
+    def forward(self, x):
+        return self.pool(torch.relu(self.conv(x)))
+
+
+def get_inputs():
+    return [torch.randn(batch, channels, height, width)]
+
+
+def get_init_inputs():
+    return []

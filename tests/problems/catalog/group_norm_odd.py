@@ -1,0 +1,28 @@
+"""Group normalisation."""
+
+import torch
+import torch.nn as nn
+
+batch = 3
+features = 6
+height = 7
+width = 9
+
+
+class Model(nn.Module):
+    """Group normalisation."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.GroupNorm(num_groups=2, num_channels=features)
+
+    def forward(self, x):
+        return self.norm(x)
+
+
+def get_inputs():
+    return [torch.randn(batch, features, height, width)]
+
+
+def get_init_inputs():
+    return []

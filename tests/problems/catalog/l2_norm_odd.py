@@ -1,0 +1,22 @@
+"""Rows over their Euclidean norm."""
+
+import torch
+import torch.nn as nn
+
+rows = 7
+columns = 1037
+
+
+class Model(nn.Module):
+    """Rows over their Euclidean norm."""
+
+    def forward(self, x):
+        return x / torch.norm(x, p=2, dim=1, keepdim=True)
+
+
+def get_inputs():
+    return [torch.randn(rows, columns)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,22 @@
+"""A diagonal matrix times a matrix."""
+
+import torch
+import torch.nn as nn
+
+n = 64
+m = 48
+
+
+class Model(nn.Module):
+    """A diagonal matrix times a matrix."""
+
+    def forward(self, A, B):
+        return torch.diag(A) @ B
+
+
+def get_inputs():
+    return [torch.randn(n), torch.randn(n, m)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,23 @@
+"""Index of the maximum over the middle dimension."""
+
+import torch
+import torch.nn as nn
+
+batch = 128
+rows = 4096
+columns = 4095
+
+
+class Model(nn.Module):
+    """Index of the maximum over the middle dimension."""
+
+    def forward(self, x):
+        return torch.argmax(x, dim=1)
+
+
+def get_inputs():
+    return [torch.randn(batch, rows, columns)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,30 @@
+"""Dilated convolution of lines."""
+
+import torch
+import torch.nn as nn
+
+batch = 32
+channels = 64
+length = 131072
+filters = 128
+stride = 1
+dilation = 1
+
+
+class Model(nn.Module):
+    """Dilated convolution of lines."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(channels, filters, 3, stride=stride, padding=0, dilation=dilation)
+
+    def forward(self, x):
+        return self.conv(x)
+
+
+def get_inputs():
+    return [torch.randn(batch, channels, length)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,23 @@
+"""Product with the first operand transposed."""
+
+import torch
+import torch.nn as nn
+
+m = 2048
+k = 8192
+n = 4096
+
+
+class Model(nn.Module):
+    """Product with the first operand transposed."""
+
+    def forward(self, A, B):
+        return torch.matmul(A.T, B)
+
+
+def get_inputs():
+    return [torch.randn(k, m), torch.randn(k, n)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,31 @@
+"""Maximum pool over a line."""
+
+import torch
+import torch.nn as nn
+
+batch = 64
+channels = 192
+length = 65536
+kernel_size = 8
+stride = 1
+padding = 4
+dilation = 3
+
+
+class Model(nn.Module):
+    """Maximum pool over a line."""
+
+    def __init__(self):
+        super().__init__()
+        self.pool = nn.MaxPool1d(kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation)
+
+    def forward(self, x):
+        return self.pool(x)
+
+
+def get_inputs():
+    return [torch.randn(batch, channels, length)]
+
+
+def get_init_inputs():
+    return []
