@@ -79,6 +79,9 @@ class SlurmSite:
                                            node_port=node_port))
         with open(folder + "/gres.conf", "w") as out:
             out.write(f"AutoDetect=off\nNodeName=node1 Name=gpu File={folder}/gpu[0-1]\n")
+        # Nothing here is confined by cgroups, which a bare root need not have mounted.
+        with open(folder + "/cgroup.conf", "w") as out:
+            out.write(f"CgroupPlugin=cgroup/v1\nCgroupMountpoint={folder}/cgroup\n")
         for number in range(2):
             with open(f"{folder}/gpu{number}", "w"):
                 pass
