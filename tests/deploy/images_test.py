@@ -123,7 +123,7 @@ class ImagesTest(unittest.TestCase):
             listed = re.search(r"^packages=\((.*?)^\)", text.read(), re.MULTILINE | re.DOTALL)[1]
         needed = {name for line in listed.split("\n") for name in line.partition("#")[0].split()}
         # What only tests and the running system need.
-        needed -= {"postgresql", "openssl", "nghttp2-server", "procps", "prometheus", "chromium"}
+        needed -= {"postgresql", "openssl", "nghttp2-server", "procps"}
         needed = {name for name in needed if not name.startswith("python3")}
         has = {name for word, rest in self.stages["builder"][1] if word == "RUN" for name in apt_packages(rest)}
         # A development package that another one depends on need not be named.
