@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What the coordinator can take on two cores that it shares with PostgreSQL (its own server, default durability) and with
 # 1,000 simulated workers on real streams: fenced results a second, insert to start at the worker, memory, WAL and dead
-# tuples a result; kill -9 of workers with tasks in hand; 100 searches replayed to their end; and the first ones again
-# with 1,000,000 candidates in the tables. About 25 minutes; progress comes as it runs.
+# tuples a result; kill -9 of workers with tasks in hand; 100 searches replayed to their end; and results, latencies and
+# searches again with 1,000,000 candidates in the tables. About 30 minutes; progress comes as it runs.
 # Options: --seconds N (default 300), --workers N, --slots N, --rows N, --searches N, --only PART, --statements, --json,
 # --json-file FILE, --help.
 set -euo pipefail

@@ -14,18 +14,24 @@
 namespace warpsmith::cli {
 
 struct EvaluateOptions;
+struct HostCodeSettings;
 
 class EvaluationSession;
+class HostCodeSession;
 
 // Evaluations on this machine without services, with one set of parts: evaluation_session.h.
 using SessionFactory = std::function<absl::StatusOr<std::unique_ptr<EvaluationSession>>(const EvaluateOptions&)>;
+
+// Candidates in Python on this machine: host_code_session.h.
+using HostCodeFactory = std::function<absl::StatusOr<std::unique_ptr<HostCodeSession>>(const HostCodeSettings&)>;
 
 struct Context {
   std::ostream& out;
   std::ostream& err;
   bool out_is_terminal = false;
   bool err_is_terminal = false;
-  SessionFactory session = nullptr;  // unset: `evaluate` is not part of this build
+  SessionFactory session = nullptr;     // unset: `evaluate` is not part of this build
+  HostCodeFactory host_code = nullptr;  // unset: candidates in Python cannot be taken in by this build
 
   // Of the command line.
   bool json = false;

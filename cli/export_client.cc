@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <utility>
 
 #include "cli/bank_client.h"
 #include "cli/interrupt.h"
 #include "cli/operator_client.h"
 #include "cli/service_call.h"
 #include "common/grpc_channel.h"
-#include "common/grpc_status.h"
 #include "warpsmith/v1/export.grpc.pb.h"
 
 namespace warpsmith::cli {
@@ -18,23 +18,13 @@ namespace {
 constexpr std::chrono::hours kExportDeadline{12};
 constexpr std::chrono::seconds kImportDeadline{60};
 
-// Hands every message on; the first error of `take`, or an interruption, ends the call.
-template <typename Message, typename Open>
-absl::Status ReadAll(const std::string& address, const Open& open,
-                     const std::function<absl::Status(const Message&)>& take) {
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kExportDeadline);
-  const auto reader = open(&context);
-  absl::Status taken;
-  Message message;
-  while (reader->Read(&message)) {
-    if (!taken.ok()) continue;
-    taken = Interrupted() ? Cancelled("interrupted; nothing was written") : take(message);
-    if (!taken.ok()) context.TryCancel();
-  }
-  const absl::Status status = FromGrpc(reader->Finish());
-  if (!taken.ok()) return taken;
-  return status.ok() ? absl::OkStatus() : ExplainCoordinator(address, status);
+template <typename Message>
+absl::Status ReadAll(const std::string& address, OpenStream<Message> open,
+                     std::function<absl::Status(const Message&)> take) {
+  return ReadStream<Message>(
+      {kExportDeadline, std::move(open), std::move(take),
+       [] { return Interrupted() ? Cancelled("interrupted; nothing was written") : absl::OkStatus(); },
+       [&](const absl::Status& error) { return ExplainCoordinator(address, error); }});
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "cli/bank_commands.h"
 #include "cli/exit_code.h"
 #include "cli/export_client.h"
+#include "cli/import_python.h"
 #include "cli/message_json.h"
 #include "cli/names.h"
 #include "cli/operator_client.h"
@@ -24,7 +25,8 @@ namespace warpsmith::cli {
 namespace {
 
 struct ImportOptions {
-  std::string path, module, device_class, title;
+  std::string path, module, device_class, title, output;
+  std::string device = "auto";
   std::vector<std::string> accepted;
   bool frozen_weights = false, wait = false;
   v1::IntakeSettings intake;
@@ -103,22 +105,37 @@ int ImportKernelFile(Context& context, const std::string& address, const ImportO
   return TellImport(context, client, options, *reply);
 }
 
+int ImportHostCode(Context& context, const ImportOptions& options) {
+  PythonImportOptions python;
+  python.path = options.path;
+  python.module = options.module;
+  python.output = options.output;
+  python.settings.device = options.device;
+  python.settings.intake = options.intake;
+  python.settings.frozen_weights = options.frozen_weights;
+  for (const std::string& name : options.accepted) {
+    auto accepted = ParsePrecision(name);
+    if (!accepted.ok()) return Fail(context, accepted.status());
+    python.settings.accepted.push_back(*accepted);
+  }
+  return ImportPython(context, python);
+}
+
 int RunImport(Context& context, const ImportOptions& options) {
   std::error_code error;
   std::filesystem::path path = options.path;
   if (std::filesystem::is_directory(path, error)) {
     path /= "kernels.bank";
+    // With a module it is a folder of Python candidates, whatever else lies there.
+    if (!options.module.empty()) return ImportHostCode(context, options);
     if (!std::filesystem::is_regular_file(path, error)) {
-      return Fail(context, InvalidArgument(
-                               fmt::format("{}: there is no kernels.bank in it, so no export wrote it", options.path)));
+      return Fail(context, InvalidArgument(fmt::format(
+                               "{}: there is no kernels.bank in it, so no export wrote it; for a folder of files with "
+                               "ModelNew name the problems too: --module KERNELBENCH_FOLDER",
+                               options.path)));
     }
   }
-  if (EndsIn(options.path, ".py")) {
-    return Fail(context, InvalidArgument(fmt::format(
-                             "{}: Python candidates are not taken in; import the kernels.bank that lies beside an "
-                             "exported file, or a .cu file with --module",
-                             options.path)));
-  }
+  if (EndsIn(options.path, ".py")) return ImportHostCode(context, options);
   auto address = CoordinatorAddress(context);
   if (!address.ok()) return Fail(context, address.status());
   if (EndsIn(options.path, ".cu")) return ImportKernelFile(context, *address, options);
@@ -129,24 +146,36 @@ int RunImport(Context& context, const ImportOptions& options) {
 
 void AddImportCommand(CLI::App* app, Context& context, const MakeClientCommand& make, const SetCommandAction& does) {
   auto options = std::make_shared<ImportOptions>();
-  CLI::App* command = make(app, "import", "kernels into the bank: each is verified here before it is admitted",
+  CLI::App* command = make(app, "import",
+                           "kernels into the bank: each is verified here before it is admitted; Python "
+                           "candidates are judged and timed, and not admitted",
                            "warpsmith import mine.cu --module softmax.py --wait");
-  command->add_option("PATH", options->path, "an archive, a folder that an export wrote, or a .cu file")->required();
-  command->add_option("--module", options->module, "of a .cu file: the PyTorch module that it is for")
+  command
+      ->add_option("PATH", options->path,
+                   "an archive, a folder that an export wrote, a .cu file, or a .py file with "
+                   "ModelNew (or a folder of such)")
+      ->required();
+  command
+      ->add_option("--module", options->module,
+                   "of a .cu or .py file: the PyTorch module that it is for; of a folder of .py "
+                   "files: KernelBench's folder")
       ->type_name("FILE");
   command->add_option("--device-class", options->device_class,
                       "verify for this class; default the archive's, or the one that is connected");
   command->add_option("--title", options->title, "of a .cu file; default its name");
-  command->add_option("--accept", options->accepted, "of a .cu file: fp32 (default), tf32, bf16")
+  command->add_option("--accept", options->accepted, "of a .cu or .py file: fp32 (default), tf32, bf16")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_flag("--frozen-weights", options->frozen_weights, "of a .cu file: its plan may pack weights once");
+  command->add_flag("--frozen-weights", options->frozen_weights, "of a .cu or .py file: it may pack weights once");
   command->add_flag_callback(
       "--eval-mode", [options] { options->intake.set_eval_mode(true); }, "as submit has it");
   command->add_flag_callback(
       "--require-mutations", [options] { options->intake.set_require_mutations(true); }, "as submit has it");
   command->add_option_function<double>(
       "--tolerance", [options](double value) { options->intake.set_tolerance(value); }, "as submit has it");
+  command->add_option("--device", options->device, "of .py files: auto (default), cpu, 0, 1, ...");
+  command->add_option("-o,--output", options->output, "of .py files: rows as JSON lines, to this file")
+      ->type_name("FILE");
   command->add_flag("--wait", options->wait, "until all are verified; exit status 1 where any was not confirmed");
   does(command, [&context, options] { return RunImport(context, *options); });
 }

@@ -1,6 +1,6 @@
-// What the clients of the coordinator's services share: a unary call with a deadline, and a stream that is followed to
-// its end over the coordinator's restarts. For .cc files: it brings gRPC's headers.
-// Threading: one thread; a stream is read by a thread of its own. Errors: the call's own, as they came.
+// What the clients of the coordinator's services share: a unary call with a deadline, a stream that is read once, and
+// one that is followed to its end over the coordinator's restarts. For .cc files: it brings gRPC's headers. Threading:
+// one thread; a stream is read by a thread of its own. Errors: the call's own, as they came.
 #ifndef WARPSMITH_CLI_SERVICE_CALL_H_
 #define WARPSMITH_CLI_SERVICE_CALL_H_
 
@@ -34,7 +34,8 @@ absl::StatusOr<Reply> CallService(Duration deadline, Stub& stub, Method method, 
 template <typename Message>
 using OpenStream = std::function<std::unique_ptr<grpc::ClientReader<Message>>(grpc::ClientContext*)>;
 
-// Messages of a stream read by a thread of its own, so that their owner can look at other things meanwhile.
+// Messages of a stream read by a thread of its own, so that their owner can look at other things meanwhile; of an owner
+// who is slow it waits with some in hand.
 template <typename Message>
 class ServiceStream {
  public:
@@ -44,6 +45,11 @@ class ServiceStream {
   }
   ~ServiceStream() {
     context_.TryCancel();
+    {
+      std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    changed_.notify_all();
     thread_.join();
   }
 
@@ -54,6 +60,7 @@ class ServiceStream {
     if (messages_.empty()) return std::nullopt;
     Message message = std::move(messages_.front());
     messages_.pop_front();
+    changed_.notify_all();
     return message;
   }
 
@@ -67,24 +74,54 @@ class ServiceStream {
   void Read() {
     Message message;
     while (reader_->Read(&message)) {
-      std::lock_guard lock(mutex_);
+      std::unique_lock lock(mutex_);
       messages_.push_back(std::move(message));
-      changed_.notify_one();
+      changed_.notify_all();
+      changed_.wait(lock, [&] { return messages_.size() < kAhead || closing_; });
     }
     const absl::Status status = FromGrpc(reader_->Finish());
     std::lock_guard lock(mutex_);
     end_ = status;
-    changed_.notify_one();
+    changed_.notify_all();
   }
 
+  static constexpr size_t kAhead = 16;
   grpc::ClientContext context_;
   std::unique_ptr<grpc::ClientReader<Message>> reader_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Message> messages_;     // guarded by mutex_
   std::optional<absl::Status> end_;  // guarded by mutex_
+  bool closing_ = false;             // guarded by mutex_
   std::thread thread_;
 };
+
+template <typename Message>
+struct Reading {
+  Duration deadline;
+  OpenStream<Message> open;
+  std::function<absl::Status(const Message&)> take;          // an error ends the call with that error
+  std::function<absl::Status()> poll;                        // ten times a second; likewise
+  std::function<absl::Status(const absl::Status&)> explain;  // of the call's own error
+};
+
+// Every message of one stream, once.
+template <typename Message>
+absl::Status ReadStream(const Reading<Message>& reading) {
+  constexpr Duration kTick = std::chrono::milliseconds(100);
+  ServiceStream<Message> stream([&](grpc::ClientContext* context) {
+    context->set_deadline(std::chrono::system_clock::now() +
+                          std::chrono::duration_cast<std::chrono::milliseconds>(reading.deadline));
+    return reading.open(context);
+  });
+  std::optional<absl::Status> end;
+  while (!(end = stream.end())) {
+    WARPSMITH_RETURN_IF_ERROR(reading.poll());
+    const std::optional<Message> message = stream.Next(kTick);
+    if (message) WARPSMITH_RETURN_IF_ERROR(reading.take(*message));
+  }
+  return end->ok() ? absl::OkStatus() : reading.explain(*end);
+}
 
 template <typename Message>
 struct Following {

@@ -63,7 +63,8 @@ absl::Status Restrict(const SandboxOptions& options) {
   if (abi >= 5) attributes.handled_files |= kIoctlDevice;
   if (abi >= 6) attributes.scoped = kScopeSignal;
   // CUDA shares memory between processes over abstract sockets.
-  if (abi >= 6 && options.syscalls != SyscallPolicy::kDevice) attributes.scoped |= kScopeAbstractSocket;
+  const bool driver = options.syscalls == SyscallPolicy::kDevice || options.syscalls == SyscallPolicy::kHostCode;
+  if (abi >= 6 && !driver) attributes.scoped |= kScopeAbstractSocket;
   size_t size =
       abi >= 6 ? sizeof attributes : (abi >= 4 ? offsetof(RulesetAttributes, scoped) : sizeof attributes.handled_files);
   int ruleset = static_cast<int>(syscall(kCreateRuleset, &attributes, size, 0));

@@ -106,11 +106,15 @@ void AllowDriver(Filter& filter) {
   }
   // The C library falls back to clone, whose flags a filter can read.
   filter.Add(SCMP_ACT_ERRNO(ENOSYS), {"clone3", "openat2"});
-  filter.AddIf(SCMP_ACT_ALLOW, "clone", {0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD});
   filter.AddIf(SCMP_ACT_ALLOW, "prlimit64", {0, SCMP_CMP_EQ, 0, 0});
   for (scmp_datum_t what : {PR_SET_NAME, PR_GET_NAME, 0x53564d41 /* PR_SET_VMA */}) {
     filter.AddIf(SCMP_ACT_ALLOW, "prctl", {0, SCMP_CMP_EQ, what, 0});
   }
+}
+
+// Beside the driver's own work: threads, but no processes, and files that are there already.
+void AllowNothingNew(Filter& filter) {
+  filter.AddIf(SCMP_ACT_ALLOW, "clone", {0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD});
   // Device files are opened for reading and writing; nothing is created, cut off or opened only to be written.
   constexpr scmp_datum_t kMask = O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
   for (scmp_datum_t mode : {O_RDONLY, O_RDWR}) {
@@ -119,19 +123,47 @@ void AllowDriver(Filter& filter) {
   }
 }
 
+// Beside the driver's own work: programs and files, as an interpreter and the compilers that it starts need them.
+void AllowPrograms(Filter& filter) {
+  constexpr scmp_datum_t kNamespaces =
+      CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP;
+  filter.AddIf(SCMP_ACT_ALLOW, "clone", {0, SCMP_CMP_MASKED_EQ, kNamespaces, 0});
+  filter.Add(SCMP_ACT_ALLOW, {"fork", "vfork", "execve", "wait4", "waitid", "pipe", "umask", "close_range"});
+  filter.Add(SCMP_ACT_ALLOW,
+             {"open",      "openat",  "creat",     "unlink",          "unlinkat", "rename",  "renameat",
+              "renameat2", "mkdir",   "mkdirat",   "rmdir",           "link",     "linkat",  "symlink",
+              "symlinkat", "chmod",   "fchmod",    "fchmodat",        "truncate", "fsync",   "fdatasync",
+              "utime",     "utimes",  "utimensat", "futimesat",       "chdir",    "fchdir",  "fchown",
+              "sendfile",  "preadv2", "pwritev2",  "copy_file_range", "getdents", "pwritev", "readahead"});
+  filter.Add(SCMP_ACT_ALLOW, {"getxattr", "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr"});
+  filter.Add(
+      SCMP_ACT_ALLOW,
+      {"alarm",         "pause",        "getitimer",        "setitimer",       "timer_create",  "timer_settime",
+       "timer_gettime", "timer_delete", "timer_getoverrun", "rt_sigsuspend",   "signalfd4",     "poll",
+       "epoll_pwait",   "getpgrp",      "getpgid",          "getsid",          "getresuid",     "getresgid",
+       "getgroups",     "capget",       "getpriority",      "get_robust_list", "sched_getattr", "sched_rr_get_interval",
+       "seccomp"});
+  // A process that left its group would outlive the group's end. Build tools ask for groups of their own, and go on
+  // where they believe that they have one.
+  filter.Add(SCMP_ACT_ERRNO(0), {"setpgid", "setsid"});
+}
+
 }  // namespace
 
 absl::Status FilterCalls(SyscallPolicy policy) {
   if (policy == SyscallPolicy::kNone) return absl::OkStatus();
   const bool device = policy == SyscallPolicy::kDevice;
+  const bool host_code = policy == SyscallPolicy::kHostCode;
   // A driver may try what it can do without.
-  Filter filter(device ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_KILL_PROCESS);
+  Filter filter(device || host_code ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_KILL_PROCESS);
   if (!filter.ok()) return FailedPrecondition("sandbox: cannot make a seccomp filter");
   // The C library signals itself in abort() and raise(); a group or another process is out of reach.
   filter.AddIf(SCMP_ACT_ALLOW, "tgkill", {0, SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid()), 0});
-  if (device) {
+  if (device || host_code) {
     filter.CoverAllThreads();
     AllowDriver(filter);
+    if (device) AllowNothingNew(filter);
+    if (host_code) AllowPrograms(filter);
   } else {
     filter.Add(SCMP_ACT_ALLOW, kMemoryAndTime);
     filter.Add(SCMP_ACT_ALLOW, kOpenDescriptors);

@@ -12,6 +12,7 @@
 #include "common/hash.h"
 #include "common/metrics/health_reporter.h"
 #include "common/metrics/metrics_server.h"
+#include "common/metrics/service_notice.h"
 #include "common/version.h"
 #include "coordinator/api/administration_service.h"
 #include "coordinator/api/audit_database.h"
@@ -75,9 +76,16 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
     WARPSMITH_ASSIGN_OR_RETURN(ServerOptions server_options, ServerOptionsFrom(options_.security));
     WARPSMITH_RETURN_IF_ERROR(CheckListener(options_.listen, server_options));
     WARPSMITH_RETURN_IF_ERROR(CheckConnection(options_.gateway, options_.security));
-    WARPSMITH_ASSIGN_OR_RETURN(
-        leadership_, store::Leadership::Acquire(options_.database, Holder(options_.listen),
-                                                FromSeconds(options_.election_patience_seconds), options_.give_up));
+    notice_ = std::make_unique<metrics::ServiceNotice>(telemetry_.readiness());
+    int tries = 0;
+    const auto give_up = [&] {
+      if (++tries == 2) notice_->StandBy(true);  // the first one failed: another one leads
+      return options_.give_up && options_.give_up();
+    };
+    WARPSMITH_ASSIGN_OR_RETURN(leadership_,
+                               store::Leadership::Acquire(options_.database, Holder(options_.listen),
+                                                          FromSeconds(options_.election_patience_seconds), give_up));
+    notice_->StandBy(false);
     WARPSMITH_ASSIGN_OR_RETURN(const std::vector<store::Migration> migrations, store::LoadShippedMigrations());
     WARPSMITH_ASSIGN_OR_RETURN(const int schema_version, store::Migrate(options_.database, migrations));
     WARPSMITH_ASSIGN_OR_RETURN(const int64_t term, leadership_->BeginTerm([this](const std::string& why) {
@@ -86,6 +94,7 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
       if (options_.on_lost) options_.on_lost(why);
     }));
     postgres_.SetTerm(term);
+    postgres_.RenewPlans();
     metrics_.SetLeader(true);
     figures_->Start(term);
     // The last coordinator's calls to models ended with it, and are charged at what was reserved for them; workers'
@@ -144,6 +153,7 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
     started_ = false;
     // Watches and streams end first, so that the server has nothing to wait for; then the work in hand.
     serving_ = false;
+    notice_->Stop();
     health_->Stop();
     changes_.Close();
     janitor_.Stop();
@@ -224,6 +234,7 @@ class RunningCoordinator final : public Coordinator, private engine::Signals {
   RunningServer server_;
   std::atomic<bool> serving_{false};
   std::unique_ptr<metrics::HealthReporter> health_;
+  std::unique_ptr<metrics::ServiceNotice> notice_;
   std::unique_ptr<metrics::MetricsServer> metrics_server_;
   bool started_ = false;
 };

@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "common/metrics/metrics_options.h"
 #include "common/security_options.h"
+#include "common/service_manager.h"
 #include "common/shutdown.h"
 #include "common/version.h"
 #include "coordinator/coordinator.h"
@@ -138,6 +139,7 @@ int main(int argc, char** argv) {
 
   warpsmith::InitLogging("warpsmith-coordinator");
   warpsmith::BlockSignals();
+  warpsmith::FindServiceManager();
   std::atomic<bool> lost{false};
   // Wakes WaitForSignal below; the exit status then tells a lost leadership from an ordinary stop.
   options.on_lost = [&lost](const std::string&) {

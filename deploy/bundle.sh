@@ -23,7 +23,7 @@ source_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 # Without these nothing can be evaluated; the others are carried where this build has them.
 needed=(warpsmith warpsmith-worker warpsmith-executor warpsmith-compiler)
-optional=(warpsmith-profiler warpsmith-canary)
+optional=(warpsmith-profiler warpsmith-canary warpsmith-host-code)
 [ -z "$services" ] || needed+=(warpsmith-coordinator warpsmith-gateway)
 # Every Linux with glibc has these; another libc's would not go with its loader.
 from_the_system='^(ld-linux.*|libc|libm|libmvec|libpthread|libdl|librt|libresolv|libutil|libanl|libnss_.*|linux-vdso)\.so'

@@ -8,7 +8,7 @@ if [ $# -ne 2 ]; then
 fi
 build=$(realpath "$1")
 programs=(warpsmith warpsmith-canary warpsmith-compiler warpsmith-coordinator warpsmith-executor warpsmith-gateway
-  warpsmith-profiler warpsmith-worker)
+  warpsmith-host-code warpsmith-profiler warpsmith-worker)
 for program in "${programs[@]}"; do
   if [ ! -x "$build/bin/$program" ]; then
     echo "$0: $build/bin/$program is not built; run ./dev build" >&2

@@ -15,7 +15,9 @@
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/metrics/metrics_options.h"
+#include "common/metrics/service_notice.h"
 #include "common/security_options.h"
+#include "common/service_manager.h"
 #include "common/shutdown.h"
 #include "common/version.h"
 #include "gpu_worker/evaluate/local_evaluator.h"
@@ -62,6 +64,7 @@ void RunUntilSignal(double drain_seconds, Life life) {
     kill(getpid(), SIGTERM);  // over by itself: main waits for this
   });
   WaitForSignal();
+  TellServiceManager("STOPPING=1\nSTATUS=stopping");
   ExitAfter(drain_seconds);
   thread.request_stop();
   thread.join();
@@ -130,6 +133,7 @@ int Work(const Flags& flags) {
     spdlog::error("{}", Message(metrics_server.status()));
     return 1;
   }
+  const metrics::ServiceNotice notice(telemetry.readiness());
   evaluate::LocalEvaluatorOptions local_options;
   local_options.observer = counted.get();
   local_options.worker_id = flags.worker_id;
@@ -225,6 +229,7 @@ int Supervise(const Flags& flags, const std::vector<cuda::GpuDevice>& gpus, cuda
   spdlog::info("supervising {} workers, one a GPU", gpus.size());
   Supervisor supervisor(options, probe);
   int code = 0;
+  TellServiceManager(fmt::format("READY=1\nSTATUS=supervising {} workers, one a GPU", gpus.size()));
   RunUntilSignal(flags.drain_seconds + 60, [&](std::stop_token stop) { code = supervisor.Run(stop); });
   return code;
 }
@@ -294,5 +299,6 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   warpsmith::InitLogging("worker");
   warpsmith::BlockSignals();
+  warpsmith::FindServiceManager();
   return warpsmith::Run(flags);
 }

@@ -11,7 +11,9 @@
 #include "common/log.h"
 #include "common/metrics/health_reporter.h"
 #include "common/metrics/metrics_options.h"
+#include "common/metrics/service_notice.h"
 #include "common/security_options.h"
+#include "common/service_manager.h"
 #include "common/shutdown.h"
 #include "common/version.h"
 #include "llm_gateway/http/curl_transport.h"
@@ -107,6 +109,7 @@ absl::Status Serve(const Flags& flags) {
     });
   }
   metrics::HealthReporter health(*running.server, telemetry.readiness());
+  metrics::ServiceNotice notice(telemetry.readiness());
   WARPSMITH_ASSIGN_OR_RETURN(const std::unique_ptr<metrics::MetricsServer> metrics_server,
                              metrics::StartMetrics(flags.metrics, telemetry));
   if (!flags.port_file.empty()) {
@@ -121,6 +124,7 @@ absl::Status Serve(const Flags& flags) {
   spdlog::info("stopping");
   ExitAfter(flags.drain_seconds + 10);
   telemetry.readiness().Set("configuration", [] { return Unavailable("the gateway is stopping"); });
+  notice.Stop();
   health.Stop();
   if (!service.Drain(FromSeconds(flags.drain_seconds))) {
     spdlog::warn("{} calls have not ended within {} s and are cancelled", service.active_calls(), flags.drain_seconds);
@@ -158,6 +162,7 @@ int main(int argc, char** argv) {
   // One thread does nearly all the work; more arenas would only hold what the others have given back.
   mallopt(M_ARENA_MAX, 2);
   warpsmith::BlockSignals();
+  warpsmith::FindServiceManager();
   warpsmith::InitLogging("warpsmith-gateway");
   absl::Status status = warpsmith::gateway::Serve(flags);
   if (!status.ok()) {

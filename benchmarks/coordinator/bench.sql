@@ -89,12 +89,12 @@ SELECT count(*) FILTER (WHERE s.state = 'done') AS done, count(*) FILTER (WHERE 
   coalesce(sum(c.candidates), 0)::bigint AS candidates, coalesce(sum(c.evaluated), 0)::bigint AS evaluated
 FROM search s CROSS JOIN LATERAL (
   SELECT count(*) AS candidates, count(*) FILTER (WHERE state = 'done') AS evaluated FROM candidate WHERE search_id = s.id) c
-WHERE s.submitted_by = 'bench'
+WHERE s.submitted_by = $1
 
 -- Of the tasks that a replay's searches put in: when each was put in.
 -- name: bench_replay_tasks
 SELECT t.id, (extract(epoch FROM t.created_at) * 1000000)::bigint AS created_us FROM task t JOIN search s ON s.id = t.search_id
-WHERE s.submitted_by = 'bench' AND t.kind = 'evaluate' AND t.attempts = 1
+WHERE s.submitted_by = $1 AND t.kind = 'evaluate' AND t.attempts = 1
 
 -- name: bench_wal
 SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint AS bytes
@@ -102,7 +102,7 @@ SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint AS bytes
 -- name: bench_tables
 SELECT relname AS name, n_live_tup AS live, n_dead_tup AS dead, n_tup_ins AS inserted, n_tup_upd AS updated, n_tup_hot_upd AS hot,
   n_tup_del AS deleted, pg_table_size(relid) AS table_bytes, pg_indexes_size(relid) AS index_bytes
-FROM pg_stat_user_tables ORDER BY pg_total_relation_size(relid) DESC LIMIT 8
+FROM pg_stat_user_tables ORDER BY pg_total_relation_size(relid) DESC
 
 -- name: bench_statements
 SELECT sum(xact_commit)::bigint AS commits FROM pg_stat_database WHERE datname = current_database()

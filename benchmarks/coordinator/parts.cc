@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kSpan = 5;
 constexpr double kMostExpected = 8000;  // results a second
+constexpr size_t kTablesShown = 8;      // the largest
 constexpr int64_t kFirstFill = 400'000;
 constexpr int64_t kFewWaiting = 40'000;
 constexpr int64_t kMoreWaiting = 20'000;
@@ -47,6 +48,7 @@ Costs CostsOf(const Figures& before, const Figures& after, int64_t results) {
   costs.coordinator_megabytes = after.coordinator_megabytes;
   costs.coordinator_peak_megabytes = after.coordinator_peak_megabytes;
   costs.tables = after.tables;
+  if (costs.tables.size() > kTablesShown) costs.tables.resize(kTablesShown);
   return costs;
 }
 
@@ -232,7 +234,8 @@ absl::StatusOr<Kill> MeasureKill(Bench& bench, const std::string& program) {
   return result;
 }
 
-absl::StatusOr<Replay> MeasureReplay(Bench& bench, int searches, const std::function<int64_t()>& model_calls) {
+absl::StatusOr<Replay> MeasureReplay(Bench& bench, int searches, const std::string& submitter,
+                                     const std::function<int64_t()>& model_calls) {
   WARPSMITH_RETURN_IF_ERROR(Empty(bench));
   Replay result;
   result.searches = searches;
@@ -244,11 +247,11 @@ absl::StatusOr<Replay> MeasureReplay(Bench& bench, int searches, const std::func
   bench.fleet.SetDraining(false);
   WARPSMITH_ASSIGN_OR_RETURN(const Figures before, bench.server.Read());
   const TimePoint start = RealClock().Now();
-  WARPSMITH_RETURN_IF_ERROR(SubmitSearches(bench.server.address(), searches));
+  WARPSMITH_RETURN_IF_ERROR(SubmitSearches(bench.server.address(), searches, submitter));
   bench.said(fmt::format("{} searches submitted in {:.1f} s", searches, SecondsSince(start)));
   for (double next = kSpan; result.done + result.failed < searches;) {
-    RealClock().SleepFor(std::chrono::milliseconds(200));
-    WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows, bench.server.Execute("bench_replay", {}));
+    RealClock().SleepFor(std::chrono::milliseconds(500));
+    WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows, bench.server.Execute("bench_replay", {submitter}));
     result.done = rows[0].Int("done");
     result.failed = rows[0].Int("failed");
     result.candidates = rows[0].Int("candidates");
@@ -266,7 +269,7 @@ absl::StatusOr<Replay> MeasureReplay(Bench& bench, int searches, const std::func
   result.costs = CostsOf(before, after, bench.fleet.counters().recorded - recorded_before);
   const std::unordered_map<int64_t, int64_t> starts = FirstStarts(bench.fleet);
   std::vector<double> latencies;
-  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet tasks, bench.server.Execute("bench_replay_tasks", {}));
+  WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet tasks, bench.server.Execute("bench_replay_tasks", {submitter}));
   for (const store::Row row : tasks) {
     const auto found = starts.find(row.Int("id"));
     if (found != starts.end()) latencies.push_back(1e-3 * static_cast<double>(found->second - row.Int("created_us")));

@@ -78,7 +78,9 @@ absl::StatusOr<Throughput> MeasureThroughput(Bench& bench, double seconds);
 absl::StatusOr<Latency> MeasureLatency(Bench& bench, double per_second, double seconds);
 // `program` is this one: it is started as the workers that die.
 absl::StatusOr<Kill> MeasureKill(Bench& bench, const std::string& program);
-absl::StatusOr<Replay> MeasureReplay(Bench& bench, int searches, const std::function<int64_t()>& model_calls);
+// `submitter`: another one for each replay.
+absl::StatusOr<Replay> MeasureReplay(Bench& bench, int searches, const std::string& submitter,
+                                     const std::function<int64_t()>& model_calls);
 absl::StatusOr<Wrong> CountWrong(Bench& bench);
 
 }  // namespace warpsmith::bench

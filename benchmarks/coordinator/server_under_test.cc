@@ -73,6 +73,7 @@ absl::StatusOr<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Start(const st
   WARPSMITH_ASSIGN_OR_RETURN(const std::filesystem::path sql, FindShare("benchmarks/coordinator"));
   WARPSMITH_ASSIGN_OR_RETURN(store::SqlLibrary library, store::SqlLibrary::Load(sql));
   server->database_ = std::make_unique<store::PostgresDatabase>(server->conninfo_, std::move(library), 4, RealClock());
+  server->database_->RenewPlans();
   return server;
 }
 

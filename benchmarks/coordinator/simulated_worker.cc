@@ -42,9 +42,12 @@ class BlobFetch final : public grpc::ClientReadReactor<v1::BlobChunk> {
     StartRead(&chunk_);
   }
 
+  // The context goes first: it holds the channel too, and a channel's last holder must not be gRPC's own thread.
   void OnDone(const grpc::Status& status) override {
-    done_(status.ok() && Sha256Hex(data_) == sha256_);
+    const bool fetched = status.ok() && Sha256Hex(data_) == sha256_;
+    const std::function<void(bool)> done = std::move(done_);
     delete this;
+    done(fetched);
   }
 
  private:
@@ -53,7 +56,7 @@ class BlobFetch final : public grpc::ClientReadReactor<v1::BlobChunk> {
   v1::BlobChunk chunk_;
   const std::string sha256_;
   std::string data_;
-  const std::function<void(bool)> done_;
+  std::function<void(bool)> done_;
 };
 
 }  // namespace
@@ -101,9 +104,12 @@ class SessionStream final : public grpc::ClientBidiReactor<v1::WorkerMessage, v1
     if (!closing_ && !outgoing_.empty()) StartWrite(&outgoing_.front());
   }
 
+  // The context goes first: it holds the channel too, and a channel's last holder must not be gRPC's own thread.
   void OnDone(const grpc::Status& /*status*/) override {
-    worker_.Closed(this);
+    SimulatedWorker& worker = worker_;
+    worker.Closed(this);
     delete this;
+    worker.Ended();
   }
 
  private:
@@ -253,15 +259,18 @@ void SimulatedWorker::Finish(v1::TaskResult result) {
   if (stream_ != nullptr) stream_->Send(std::move(message));
 }
 
-void SimulatedWorker::Closed(SessionStream* stream) {
+void SimulatedWorker::Closed(const SessionStream* stream) {
+  std::lock_guard lock(mutex_);
+  if (stream_ != stream) return;
+  stream_ = nullptr;
+  if (welcomed_) --fleet_.counters_.connected;
+  if (!ending_) ++fleet_.counters_.reconnects;
+  welcomed_ = false;
+}
+
+void SimulatedWorker::Ended() {
   std::lock_guard lock(mutex_);
   --streams_;
-  if (stream_ == stream) {
-    stream_ = nullptr;
-    if (welcomed_) --fleet_.counters_.connected;
-    if (!ending_) ++fleet_.counters_.reconnects;
-    welcomed_ = false;
-  }
   closed_.notify_all();
 }
 

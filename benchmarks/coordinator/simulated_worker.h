@@ -31,7 +31,8 @@ class SimulatedWorker {
   void Handle(const v1::CoordinatorMessage& message);
   void Accept(const v1::Assignment& assignment);
   void Finish(v1::TaskResult result);
-  void Closed(SessionStream* stream);
+  void Closed(const SessionStream* stream);
+  void Ended();  // the stream is gone
   void SendSyncLocked();
 
   WorkerFleet& fleet_;
@@ -41,7 +42,7 @@ class SimulatedWorker {
   std::mutex mutex_;
   std::condition_variable closed_;
   SessionStream* stream_ = nullptr;  // guarded by mutex_, as all below
-  int streams_ = 0;                  // that are not done yet
+  int streams_ = 0;                  // that are not gone yet
   int fetching_ = 0;                 // sources under way
   bool welcomed_ = false;
   bool ending_ = false;

@@ -8,13 +8,13 @@
 
 namespace warpsmith::bench {
 
-absl::Status SubmitSearches(const std::string& address, int searches) {
+absl::Status SubmitSearches(const std::string& address, int searches, const std::string& submitter) {
   const auto stub = v1::OperatorService::NewStub(ConnectTo(address));
   for (int i = 0; i < searches; ++i) {
     v1::SubmitSearchRequest request;
     request.set_name(fmt::format("replayed {}", i));
-    request.set_source(fmt::format("class Model:\n    number = {}\n", i));
-    request.set_submitted_by("bench");
+    request.set_source(fmt::format("class Model:\n    number = {}\n    of = '{}'\n", i, submitter));
+    request.set_submitted_by(submitter);
     // Nine candidates in the first round, from the module alone, and 27 in each later one.
     request.mutable_settings()->set_rounds(6);
     request.mutable_settings()->set_preset("standard");

@@ -9,8 +9,8 @@
 
 namespace warpsmith::bench {
 
-// Different problems, each searched in as many rounds as make about 135 candidates.
-absl::Status SubmitSearches(const std::string& address, int searches);
+// Different problems, no other submitter's, each searched in as many rounds as make about 135 candidates.
+absl::Status SubmitSearches(const std::string& address, int searches, const std::string& submitter);
 
 }  // namespace warpsmith::bench
 

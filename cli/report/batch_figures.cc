@@ -27,7 +27,11 @@ BatchFigures::BatchFigures(const v1::BatchReport& of) : report(of), batch(of.bat
     figures.problem = &problem;
     figures.name =
         problem.level() > 0 ? fmt::format("level{}/{}", problem.level(), Line(problem.name())) : Line(problem.name());
-    if (problem.best_ms() > 0 && problem.ratio_to_eager() > 0) ratios.push_back(problem.ratio_to_eager());
+    if (problem.best_ms() > 0) {
+      ratios.push_back(problem.ratio_to_eager());
+      compile_ratios.push_back(0);
+      compared += problem.ratio_to_eager() > 0;
+    }
     const auto found = searches.find(problem.search_id());
     if (found == searches.end()) continue;
     figures.search = std::make_unique<SearchFigures>(*found->second);
@@ -42,7 +46,7 @@ BatchFigures::BatchFigures(const v1::BatchReport& of) : report(of), batch(of.bat
         compile != nullptr && compile->baseline->median_ms() > 0) {
       ++with_compile;
       figures.ratio_to_compile = compile->ratio;
-      if (problem.best_ms() > 0 && compile->ratio > 0) compile_ratios.push_back(compile->ratio);
+      if (problem.best_ms() > 0) compile_ratios.back() = compile->ratio;
     }
     const std::string device = Line(search.device);
     if (!device.empty() && std::find(devices.begin(), devices.end(), device) == devices.end())
@@ -66,7 +70,7 @@ std::string BatchVerdict(const BatchFigures& figures) {
   }
   out += ".";
   if (totals.geometric_mean_ratio() > 0) {
-    out += fmt::format(" Geometric mean over the {} that have a kernel: {}.", figures.ratios.size(),
+    out += fmt::format(" Geometric mean over the {} that have a kernel: {}.", figures.compared,
                        RatioText(totals.geometric_mean_ratio()));
   }
   if (totals.emulated()) {

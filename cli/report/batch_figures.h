@@ -30,10 +30,12 @@ struct BatchFigures {
   const v1::BatchReport& report;
   const v1::Batch& batch;
   std::vector<ProblemFigures> problems;
-  std::vector<double> ratios;          // to eager, of the problems with a correct kernel and a ratio
-  std::vector<double> compile_ratios;  // to torch.compile, of those that have one
-  int with_compile = 0;                // problems of which torch.compile was timed
-  int rounds = 0;                      // the most that any problem has
+  // To eager and to torch.compile, one of each problem with a correct kernel, as common/fast_p.h takes them.
+  std::vector<double> ratios;
+  std::vector<double> compile_ratios;
+  int compared = 0;      // of these, those with a ratio to eager
+  int with_compile = 0;  // problems of which torch.compile was timed
+  int rounds = 0;        // the most that any problem has
   int candidates = 0;
   std::vector<std::string> devices;
 };

@@ -12,6 +12,7 @@
 #include "cli/report/sections.h"
 #include "cli/report/trajectory_plot.h"
 #include "cli/text.h"
+#include "common/fast_p.h"
 
 namespace warpsmith::cli::report {
 namespace {
@@ -70,7 +71,7 @@ Html BatchHeader(const BatchFigures& figures) {
     out.Add(Tile(name, any ? fmt::format("{:.3f}", value) : "–", "of all problems"));
   }
   out.Add(Tile("geometric mean", RatioText(totals.geometric_mean_ratio()),
-               fmt::format("over the {} with a kernel", figures.ratios.size())));
+               fmt::format("over the {} with a kernel", figures.compared)));
   out.Add(Tile("spent on models", fmt::format("${:.2f}", totals.usage().usd()),
                fmt::format("{} tokens", FormatCount(TokensOf(totals.usage())))));
   out.Raw("</dl>\n<p class=\"meta\">batch ").Element("code", batch.id());

@@ -6,6 +6,7 @@
 
 #include "cli/report/figures.h"
 #include "cli/report/plot_parts.h"
+#include "common/fast_p.h"
 
 namespace warpsmith::cli::report {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 // A step down at each ratio: fast_p counts what is above p.
 void DrawCurve(std::vector<double> ratios, int problems, const LogAxis& across, const PlotArea& area,
                std::string_view attributes, Html* svg) {
+  std::erase_if(ratios, [](double ratio) { return !(ratio > 0); });
   std::sort(ratios.begin(), ratios.end());
   double x = 0;
   for (size_t i = 0; i <= ratios.size(); ++i) {
@@ -25,12 +27,6 @@ void DrawCurve(std::vector<double> ratios, int problems, const LogAxis& across, 
 }
 
 }  // namespace
-
-double FastP(const std::vector<double>& ratios, int problems, double p) {
-  if (problems <= 0) return 0;
-  return static_cast<double>(std::count_if(ratios.begin(), ratios.end(), [p](double ratio) { return ratio > p; })) /
-         problems;
-}
 
 Html FastPPlot(const std::vector<FastPCurve>& curves, int problems, bool emulated) {
   LogAxis across;

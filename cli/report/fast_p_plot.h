@@ -1,5 +1,4 @@
-// fast_p as KernelBench defines it: the fraction of all problems with a correct kernel whose ratio to the baseline is
-// above p, for every p.
+// fast_p (common/fast_p.h) for every p, as a curve.
 // Threading: pure.
 #ifndef WARPSMITH_CLI_REPORT_FAST_P_PLOT_H_
 #define WARPSMITH_CLI_REPORT_FAST_P_PLOT_H_
@@ -11,12 +10,9 @@
 
 namespace warpsmith::cli::report {
 
-// `ratios`: of the problems with a correct kernel. `problems`: all of them, which is what fractions are of.
-double FastP(const std::vector<double>& ratios, int problems, double p);
-
 struct FastPCurve {
   std::string label;
-  std::vector<double> ratios;
+  std::vector<double> ratios;  // as common/fast_p.h takes them
 };
 
 // Empty where no curve has a ratio.

@@ -7,14 +7,16 @@
 
 #include "cli/names.h"
 #include "cli/text.h"
+#include "common/fast_p.h"
 
 namespace warpsmith::cli::report {
 namespace {
 
-constexpr std::string_view kFateClasses[kFates] = {"valid",      "screened", "suspicious", "wrong",
-                                                   "uncompiled", "nofile",   "machine",    "pending"};
-constexpr std::string_view kFateLabels[kFates] = {"correct",      "screened out", "not believed", "not correct",
-                                                  "not compiled", "no file",      "machine",      "pending"};
+constexpr std::string_view kFateClasses[kFates] = {"valid",  "screened", "suspicious", "wrong",  "uncompiled",
+                                                   "nofile", "nofile",   "machine",    "pending"};
+constexpr std::string_view kFateLabels[kFates] = {"correct",      "screened out", "not believed",
+                                                  "not correct",  "not compiled", "no file",
+                                                  "nothing left", "machine",      "pending"};
 
 double MsOf(const v1::Candidate& candidate) {
   return HasTime(FateOf(candidate)) ? candidate.evaluation().timing().median_ms() : 0;
@@ -33,11 +35,12 @@ bool Better(const v1::Candidate& a, const v1::Candidate* b) {
 IdeaFigures IdeaOf(const v1::IdeaNode& node) {
   IdeaFigures idea;
   idea.node = &node;
-  int correct = 0, ended = 0;
+  int correct = 0, ended = 0, nothing_left = 0;
   std::map<std::string, int> failures;
   for (const v1::Candidate& candidate : node.candidates()) {
     const Fate fate = FateOf(candidate);
-    if (fate == Fate::kPending) continue;
+    nothing_left += fate == Fate::kNothingLeft;
+    if (fate == Fate::kPending || fate == Fate::kNothingLeft) continue;
     ++ended;
     if (fate == Fate::kValid || fate == Fate::kScreened) {
       ++correct;
@@ -51,7 +54,7 @@ IdeaFigures IdeaOf(const v1::IdeaNode& node) {
     idea.ratio = idea.best->evaluation().ratio_to_eager();
   }
   if (ended == 0) {
-    idea.outcome = node.candidates_size() == 0 ? "no implementation" : "pending";
+    idea.outcome = node.candidates_size() == nothing_left ? "no implementation" : "pending";
   } else if (correct > 0) {
     idea.outcome = fmt::format("{} of {} correct", correct, ended);
   } else {
@@ -119,7 +122,9 @@ std::string WithoutKernel(const SearchFigures& figures) {
 }  // namespace
 
 Fate FateOf(const v1::Candidate& candidate) {
-  if (candidate.state() == "rejected") return Fate::kNoFile;
+  if (candidate.state() == "rejected") {
+    return candidate.reject_reason() == "exhausted" ? Fate::kNothingLeft : Fate::kNoFile;
+  }
   if (candidate.state() != "done") return Fate::kPending;
   const v1::Evaluation& evaluation = candidate.evaluation();
   switch (evaluation.outcome()) {
@@ -191,7 +196,7 @@ SearchFigures::SearchFigures(const v1::SearchReport& of) : report(of), search(of
       ++candidates;
       const Fate fate = FateOf(candidate);
       ++fates[static_cast<int>(fate)];
-      if (!HasTime(fate) && fate != Fate::kPending) AddFailure(candidate, &failures);
+      if (!HasTime(fate) && fate != Fate::kPending && fate != Fate::kNothingLeft) AddFailure(candidate, &failures);
     }
   }
   std::stable_sort(failures.begin(), failures.end(),
@@ -215,10 +220,7 @@ SearchFigures::SearchFigures(const v1::SearchReport& of) : report(of), search(of
     figure.baseline = &baseline;
     figure.label = BaselineLabel(baseline.name());
     if (baseline.median_ms() <= 0 || search.best_ms() <= 0 || baseline.emulated() != search.emulated()) continue;
-    // By way of eager, so that all ratios are of one measurement of the kernel.
-    figure.ratio = search.best_ratio_to_eager() > 0 && eager_ms > 0
-                       ? search.best_ratio_to_eager() * (baseline.median_ms() / eager_ms)
-                       : baseline.median_ms() / search.best_ms();
+    figure.ratio = RatioToBaseline(baseline.median_ms(), eager_ms, search.best_ms(), search.best_ratio_to_eager());
   }
   if (eager_ms <= 0 && search.best_ms() > 0) eager_ms = search.best_ms() * search.best_ratio_to_eager();
   for (IdeaFigures& idea : ideas) {

@@ -15,9 +15,10 @@
 
 namespace warpsmith::cli::report {
 
-// In the order in which they are drawn from top to bottom.
-enum class Fate { kValid, kScreened, kSuspicious, kWrong, kNotCompiled, kNoFile, kMachine, kPending };
-inline constexpr int kFates = 8;
+// In the order in which they are drawn from top to bottom. Nothing left: there was nothing more to write, which is no
+// failure.
+enum class Fate { kValid, kScreened, kSuspicious, kWrong, kNotCompiled, kNoFile, kNothingLeft, kMachine, kPending };
+inline constexpr int kFates = 9;
 
 Fate FateOf(const v1::Candidate& candidate);
 bool HasTime(Fate fate);

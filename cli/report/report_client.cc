@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <optional>
 
 #include "cli/operator_client.h"
 #include "cli/service_call.h"
@@ -14,7 +13,6 @@ namespace warpsmith::cli::report {
 namespace {
 
 constexpr std::chrono::seconds kReportDeadline{300};
-constexpr std::chrono::milliseconds kReportTick{100};
 
 }  // namespace
 
@@ -33,21 +31,20 @@ absl::StatusOr<v1::SearchReport> ReportClient::Get(const std::string& search_id,
   v1::GetSearchReportRequest request;
   request.set_search_id(search_id);
   request.set_brief(brief);
-  ServiceStream<v1::SearchReport> stream([&](grpc::ClientContext* context) {
-    context->set_deadline(std::chrono::system_clock::now() + kReportDeadline);
-    return stub_->service->GetSearchReport(context, request);
-  });
   v1::SearchReport report;
-  std::optional<absl::Status> end;
-  while (!(end = stream.end())) {
-    WARPSMITH_RETURN_IF_ERROR(poll());
-    if (const std::optional<v1::SearchReport> part = stream.Next(kReportTick)) report.MergeFrom(*part);
-  }
-  if (end->ok()) return report;
-  if (end->code() == absl::StatusCode::kUnimplemented) {
-    return FailedPrecondition(fmt::format("the coordinator at {} is older than this command; upgrade it", address_));
-  }
-  return ExplainCoordinator(address_, *end);
+  WARPSMITH_RETURN_IF_ERROR(ReadStream<v1::SearchReport>(
+      {kReportDeadline, [&](grpc::ClientContext* context) { return stub_->service->GetSearchReport(context, request); },
+       [&](const v1::SearchReport& part) {
+         report.MergeFrom(part);
+         return absl::OkStatus();
+       },
+       poll,
+       [&](const absl::Status& error) {
+         if (error.code() != absl::StatusCode::kUnimplemented) return ExplainCoordinator(address_, error);
+         return FailedPrecondition(
+             fmt::format("the coordinator at {} is older than this command; upgrade it", address_));
+       }}));
+  return report;
 }
 
 }  // namespace warpsmith::cli::report

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <ostream>
@@ -90,12 +91,20 @@ absl::StatusOr<v1::SearchReport> ReadSearchReport(const std::string& address, co
   return data;
 }
 
+// In a folder a page is named by the whole id, as links of dashboards have it.
+std::string PageFile(const std::string& output, const std::string& id) {
+  if (output.empty()) return fmt::format("warpsmith-{}.html", ShortId(id));
+  std::error_code error;
+  if (output.back() != '/' && !std::filesystem::is_directory(output, error)) return output;
+  return (std::filesystem::path(output) / (id + ".html")).string();
+}
+
 // The page goes to a file unless JSON alone was asked for.
 int WriteReport(Context& context, const ReportOptions& options, const google::protobuf::Message& data,
                 const std::string& id, const std::string& verdict, const std::function<std::string()>& page) {
   if (context.json) context.out << MessageToJson(data) << std::endl;
   if (context.json && options.output.empty()) return kExitOk;
-  const std::string file = options.output.empty() ? fmt::format("warpsmith-{}.html", ShortId(id)) : options.output;
+  const std::string file = PageFile(options.output, id);
   const std::string html = page();
   if (const absl::Status written = WriteFileAtomically(file, html); !written.ok()) return Fail(context, written);
   if (!context.json) {
@@ -131,8 +140,10 @@ void AddReportCommand(CLI::App* app, Context& context, const MakeClientCommand& 
                            "warpsmith report 3f2a91c0 -o report.html");
   command->add_option("ID", options->id, "its id, or the first 6 characters or more; default the latest search")
       ->type_name("SEARCH|BATCH");
-  command->add_option("-o,--output", options->output, "default warpsmith-ID.html; with --json none unless given")
-      ->type_name("FILE");
+  command
+      ->add_option("-o,--output", options->output,
+                   "default warpsmith-ID.html; in a folder ID.html with the whole id; with --json none unless given")
+      ->type_name("FILE|FOLDER");
   does(command, [options, &context] { return RunReport(context, *options); });
 }
 

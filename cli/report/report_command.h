@@ -11,7 +11,7 @@ namespace warpsmith::cli {
 
 struct ReportOptions {
   std::string id;      // of a search or a batch; empty: the latest search
-  std::string output;  // empty: warpsmith-ID.html in the current folder
+  std::string output;  // a file or a folder; empty: warpsmith-ID.html in the current folder
 };
 
 void AddReportCommand(CLI::App* app, Context& context, const MakeClientCommand& make, const SetCommandAction& does);

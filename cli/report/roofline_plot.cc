@@ -51,6 +51,7 @@ std::vector<Roof> RoofsOf(const std::vector<RoofPoint>& points) {
     roof.operations = std::max(roof.operations, told.peak_flops_per_second());
   }
   std::vector<Roof> out;
+  out.reserve(roofs.size());
   for (auto& [name, roof] : roofs) out.push_back(roof);
   return out;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "cli/report/figures.h"
 #include "cli/report/html_table.h"
 #include "cli/report/page.h"
@@ -47,7 +49,8 @@ std::string SearchPage(const v1::SearchReport& report, const ReportLimits& limit
   }
   rounds.Add(RoundsTable(figures)).Add(Funnel(figures));
   size_t bytes_left = limits.sources_bytes;
-  Html sources = Sources(figures, limits, &bytes_left);
+  std::set<std::string> anchored;
+  Html sources = Sources(figures, limits, &bytes_left, &anchored);
   Html ideas = CategoriesTable(figures);
   ideas.Add(IdeasTables(figures, limits));
   Html lineage = LineageTable(figures);
@@ -60,7 +63,7 @@ std::string SearchPage(const v1::SearchReport& report, const ReportLimits& limit
       {"baselines", "Baselines and judgement", judged},
       {"profile", "Profile", figures.candidates > 0 ? Profiles(figures) : Html()},
       {"ideas", "Ideas", ideas},
-      {"tree", "Tree", CandidateTree(figures, limits)},
+      {"tree", "Tree", CandidateTree(figures, limits, anchored)},
       {"failures", "Failures", FailuresTable(figures, limits)},
       {"cost", "Cost and time", Costs(figures)},
   };

@@ -11,7 +11,7 @@
 namespace warpsmith::cli::report {
 namespace {
 
-std::string OrDash(std::string text) { return text.empty() || text == "-" ? "–" : text; }
+std::string OrDash(const std::string& text) { return text.empty() || text == "-" ? "–" : text; }
 
 Html Bar(double share) {
   Html out;
@@ -180,17 +180,18 @@ Html BaselinesTable(const SearchFigures& figures) {
 
 Html Funnel(const SearchFigures& figures) {
   Html out;
-  if (figures.candidates == 0) return out;
   const auto of = [&](Fate fate) { return figures.fates[static_cast<int>(fate)]; };
-  const int generated = figures.candidates - of(Fate::kNoFile);
+  const int asked = figures.candidates - of(Fate::kNothingLeft);
+  if (asked == 0) return out;
+  const int generated = asked - of(Fate::kNoFile);
   const int correct = of(Fate::kValid) + of(Fate::kScreened);
   const int compiled = correct + of(Fate::kSuspicious) + of(Fate::kWrong);
   HtmlTable table("From candidates to faster kernels", "funnel");
   table.Column("candidates").Column("", HtmlTable::kNumber).Column("of those asked for");
   const auto row = [&](const char* name, int count) {
-    table.Cell(name).Cell(Thousands(count)).Cell(Bar(static_cast<double>(count) / figures.candidates)).EndRow();
+    table.Cell(name).Cell(Thousands(count)).Cell(Bar(static_cast<double>(count) / asked)).EndRow();
   };
-  row("asked for", figures.candidates);
+  row("asked for", asked);
   row("with a file in the reply", generated);
   row("compiled", compiled);
   row("correct", correct);

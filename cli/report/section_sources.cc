@@ -162,7 +162,8 @@ Html LineageTable(const SearchFigures& figures) {
   return table.Finish();
 }
 
-Html Sources(const SearchFigures& figures, const ReportLimits& limits, size_t* bytes_left) {
+Html Sources(const SearchFigures& figures, const ReportLimits& limits, size_t* bytes_left,
+             std::set<std::string>* anchored) {
   Html out;
   bool best = true;
   int left_out = 0;
@@ -187,7 +188,12 @@ Html Sources(const SearchFigures& figures, const ReportLimits& limits, size_t* b
       summary.Text("what changed from its parent " + ShortId(parent->id()));
       content.Add(Fold(summary, DiffBox(parent->source(), kernel.source(), limits), best));
     }
-    content.Add(Fold("the whole source", SourceBox(kernel.source(), limits), best && parent == nullptr));
+    Html source;
+    if (anchored != nullptr && !kernel.id().empty() && anchored->insert(kernel.id()).second) {
+      source.Open("div", {{"id", kernel.id()}}).Close("div");
+    }
+    source.Add(SourceBox(kernel.source(), limits));
+    content.Add(Fold("the whole source", source, best && parent == nullptr));
     out.Add(Fold(head, content, best, "kernel"));
     best = false;
   }

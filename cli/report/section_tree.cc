@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "cli/report/html_table.h"
@@ -14,7 +15,8 @@ namespace {
 
 class TreeDrawing {
  public:
-  TreeDrawing(const SearchFigures& figures, const ReportLimits& limits) : figures_(figures), limits_(limits) {}
+  TreeDrawing(const SearchFigures& figures, const ReportLimits& limits, const std::set<std::string>& anchored)
+      : figures_(figures), limits_(limits), anchored_(anchored) {}
 
   Html Draw() {
     std::map<int, std::vector<const IdeaFigures*>> rounds;
@@ -93,8 +95,14 @@ class TreeDrawing {
     const Fate fate = FateOf(candidate);
     const v1::Evaluation& evaluation = candidate.evaluation();
     Html out;
-    out.Open("li", {{"class", FateClass(fate)}}).Raw("<i class=\"mark\"></i>");
-    out.Element("code", ShortId(candidate.id()));
+    const bool elsewhere = anchored_.count(candidate.id()) > 0;
+    out.Open("li", {{"class", FateClass(fate)}, {"id", elsewhere ? "" : candidate.id()}});
+    out.Raw("<i class=\"mark\"></i>");
+    if (elsewhere) {
+      out.Open("a", {{"href", "#" + candidate.id()}}).Element("code", ShortId(candidate.id())).Close("a");
+    } else {
+      out.Element("code", ShortId(candidate.id()));
+    }
     std::string which = fmt::format("#{}", candidate.index());
     if (candidate.repair_attempt() > 0) which += fmt::format(" repair {}", candidate.repair_attempt());
     out.Raw(" ").Element("span", which, {{"class", "dim"}});
@@ -127,14 +135,15 @@ class TreeDrawing {
 
   const SearchFigures& figures_;
   const ReportLimits& limits_;
+  const std::set<std::string>& anchored_;
   int shown_ = 0;
   int left_out_ = 0;
 };
 
 }  // namespace
 
-Html CandidateTree(const SearchFigures& figures, const ReportLimits& limits) {
-  Html tree = TreeDrawing(figures, limits).Draw();
+Html CandidateTree(const SearchFigures& figures, const ReportLimits& limits, const std::set<std::string>& anchored) {
+  Html tree = TreeDrawing(figures, limits, anchored).Draw();
   if (tree.empty()) return tree;
   Html out;
   out.Raw(

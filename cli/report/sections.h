@@ -3,6 +3,7 @@
 #ifndef WARPSMITH_CLI_REPORT_SECTIONS_H_
 #define WARPSMITH_CLI_REPORT_SECTIONS_H_
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -29,14 +30,17 @@ Html RoundsTable(const SearchFigures& figures);
 Html BaselinesTable(const SearchFigures& figures);
 Html Funnel(const SearchFigures& figures);
 
-Html CandidateTree(const SearchFigures& figures, const ReportLimits& limits);
+// Every candidate is an anchor by its id, but for those of `anchored`, which stand elsewhere on the page.
+Html CandidateTree(const SearchFigures& figures, const ReportLimits& limits, const std::set<std::string>& anchored);
 Html CategoriesTable(const SearchFigures& figures);
 Html IdeasTables(const SearchFigures& figures, const ReportLimits& limits);
 
 // How each kernel of the winning line came about.
 Html LineageTable(const SearchFigures& figures);
-// Its sources with what each changed, the best first. Takes what it shows off `bytes_left`.
-Html Sources(const SearchFigures& figures, const ReportLimits& limits, size_t* bytes_left);
+// Its sources with what each changed, the best first. Takes what it shows off `bytes_left`. With `anchored`, each shown
+// source is an anchor by its candidate's id, which is added there.
+Html Sources(const SearchFigures& figures, const ReportLimits& limits, size_t* bytes_left,
+             std::set<std::string>* anchored = nullptr);
 // A source in a box; cut at the limit, which is told.
 Html SourceBox(std::string_view source, const ReportLimits& limits);
 Html DiffBox(std::string_view before, std::string_view after, const ReportLimits& limits);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cli/text.h"
+#include "common/fast_p.h"
 #include "common/protocol_names.h"
 #include "common/version.h"
 
@@ -106,34 +107,20 @@ void FastP::Add(const v1::ExportedProblem& problem) {
   if (!problem.has_kernel() || problem.evaluation().outcome() != v1::OUTCOME_OK) return;
   ++correct_;
   emulated_ = emulated_ || problem.kernel().emulated();
-  // The ratio to eager was taken beside the kernel; torch.compile's time is the baseline's.
-  const double compile = BaselineMs(problem, "compile_default");
-  const std::map<std::string, double> ratios = {
-      {"eager", problem.evaluation().ratio_to_eager()},
-      {"compile", problem.kernel().median_ms() > 0 ? compile / problem.kernel().median_ms() : 0}};
-  for (const auto& [name, ratio] : ratios) {
-    if (ratio > 0) {
-      against_[name].ratios.push_back(ratio);
-    } else {
-      ++against_[name].without;
-    }
+  const double to_eager = problem.evaluation().ratio_to_eager();
+  const double to_compile = RatioToBaseline(BaselineMs(problem, "compile_default"), BaselineMs(problem, "eager"),
+                                            problem.kernel().median_ms(), to_eager);
+  for (const auto& [name, ratio] : {std::pair("eager", to_eager), std::pair("compile", to_compile)}) {
+    against_[name].ratios.push_back(ratio);
+    against_[name].without += ratio > 0 ? 0 : 1;
   }
-}
-
-double FastP::Share(const Against& against, double p) const {
-  if (problems_ == 0) return 0;
-  // fast_0 is the share of correct kernels, whatever they are compared with.
-  if (p == 0) return static_cast<double>(correct_) / problems_;
-  const auto fast =
-      std::count_if(against.ratios.begin(), against.ratios.end(), [p](double ratio) { return ratio > p; });
-  return static_cast<double>(fast) / problems_;
 }
 
 Json FastP::ToJson() const {
   Json json = {{"problems", problems_}, {"correct", correct_}, {"degenerate", degenerate_}, {"emulated", emulated_}};
   for (const auto& [name, against] : against_) {
     Json& shares = json["fast_p"][name];
-    for (const double p : kThresholds) shares[Threshold(p)] = Share(against, p);
+    for (const double p : kThresholds) shares[Threshold(p)] = warpsmith::FastP(against.ratios, problems_, p);
     json["without_baseline"][name] = against.without;
   }
   return json;
@@ -145,7 +132,9 @@ std::string FastP::ToText() const {
   for (const double p : kThresholds) table.AddColumn("p = " + Threshold(p), cli::Table::kRight);
   for (const char* name : {"eager", "compile"}) {
     std::vector<std::string> row = {name};
-    for (const double p : kThresholds) row.push_back(fmt::format("{:.3f}", Share(against_.at(name), p)));
+    for (const double p : kThresholds) {
+      row.push_back(fmt::format("{:.3f}", warpsmith::FastP(against_.at(name).ratios, problems_, p)));
+    }
     table.AddRow(row);
   }
   std::string text = fmt::format("{} of {} problems have a correct kernel{}\n", correct_, problems_,

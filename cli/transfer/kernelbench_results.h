@@ -36,10 +36,9 @@ class FastP {
 
  private:
   struct Against {
-    std::vector<double> ratios;  // of correct kernels that have the baseline
+    std::vector<double> ratios;  // of correct kernels, as common/fast_p.h takes them
     int without = 0;             // correct kernels that have none
   };
-  double Share(const Against& against, double p) const;
 
   int problems_ = 0;
   int correct_ = 0;

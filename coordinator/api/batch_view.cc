@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <vector>
 
+#include "common/fast_p.h"
 #include "coordinator/search/settings.h"
 #include "coordinator/store/records.h"
 
@@ -82,27 +84,22 @@ v1::BatchTotals Summarize(const google::protobuf::RepeatedPtrField<v1::BatchProb
   totals.set_problems(problems.size());
   double log_sum = 0;
   int compared = 0;
-  const auto above = [&](double p) {
-    if (problems.empty()) return 0.0;
-    const auto fast = std::count_if(problems.begin(), problems.end(), [p](const v1::BatchProblem& problem) {
-      return problem.best_ms() > 0 && problem.ratio_to_eager() > p;
-    });
-    return static_cast<double>(fast) / problems.size();
-  };
+  std::vector<double> ratios;
   for (const v1::BatchProblem& problem : problems) {
     if (HasEnded(problem.state())) totals.set_ended(totals.ended() + 1);
     if (problem.state() == v1::SEARCH_STATE_FAILED) totals.set_failed(totals.failed() + 1);
     if (problem.best_ms() <= 0) continue;
     totals.set_solved(totals.solved() + 1);
     totals.set_emulated(totals.emulated() || problem.emulated());
+    ratios.push_back(problem.ratio_to_eager());
     if (problem.ratio_to_eager() <= 0) continue;
     log_sum += std::log(problem.ratio_to_eager());
     ++compared;
   }
-  totals.set_fast_0(above(0));
-  totals.set_fast_1(above(1));
-  totals.set_fast_1_5(above(1.5));
-  totals.set_fast_2(above(2));
+  totals.set_fast_0(FastP(ratios, problems.size(), 0));
+  totals.set_fast_1(FastP(ratios, problems.size(), 1));
+  totals.set_fast_1_5(FastP(ratios, problems.size(), 1.5));
+  totals.set_fast_2(FastP(ratios, problems.size(), 2));
   if (compared > 0) totals.set_geometric_mean_ratio(std::exp(log_sum / compared));
   return totals;
 }

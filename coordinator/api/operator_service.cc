@@ -243,12 +243,13 @@ class OperatorServiceImpl final : public v1::OperatorService::Service {
     absl::Status status = context_.database.Read([&](store::Transaction& transaction) -> absl::Status {
       lines.clear();
       newest = *last_event;
+      // The state before the lines: a search that is seen as ended has its last line by then.
+      WARPSMITH_ASSIGN_OR_RETURN(*event.mutable_search(), ViewSearch(transaction, id, false));
       WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows, transaction.Execute("event_after", {id, *last_event}));
       for (const store::Row row : rows) {
         lines.push_back(row.Text("line"));
         newest = row.Int("id");
       }
-      WARPSMITH_ASSIGN_OR_RETURN(*event.mutable_search(), ViewSearch(transaction, id, false));
       WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet counts, transaction.Execute("task_counts", {id}));
       event.set_tasks_running(static_cast<int>(counts[0].Int("running")));
       event.set_tasks_waiting(static_cast<int>(counts[0].Int("waiting")));

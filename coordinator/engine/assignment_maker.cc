@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "coordinator/engine/assignments.h"
 
 namespace warpsmith::engine {
@@ -10,10 +12,9 @@ namespace {
 constexpr Duration kKeep = std::chrono::seconds(10);
 constexpr size_t kSearchesKept = 1024;
 
-struct Details {
-  std::string source_sha256;
-  std::string best_candidate_id;
-  double best_ms = 0;
+struct Best {
+  std::string candidate_id;
+  double ms = 0;
 };
 
 // Confirmations are few, and what they compare with is the bank's to say.
@@ -37,22 +38,29 @@ absl::StatusOr<const v1::Assignment*> AssignmentMaker::CommonOf(store::Transacti
 
 absl::StatusOr<std::vector<absl::StatusOr<v1::Assignment>>> AssignmentMaker::Make(
     store::Transaction& transaction, const std::vector<queue::Task>& tasks) {
-  std::vector<int64_t> ids;
+  std::vector<std::string> candidates;
+  std::set<std::string> searches;
   for (const queue::Task& task : tasks) {
-    if (Alike(task)) ids.push_back(task.id);
+    if (!Alike(task)) continue;
+    candidates.push_back(task.candidate_id);
+    searches.insert(task.search_id);
   }
-  std::map<int64_t, Details> details;
-  if (!ids.empty()) {
-    WARPSMITH_ASSIGN_OR_RETURN(const store::ResultSet rows, transaction.Execute("assignment_details", {ids}));
+  std::map<std::string, std::string> sources;  // by candidate
+  std::map<std::string, Best> bests;           // by search
+  if (!candidates.empty()) {
+    WARPSMITH_ASSIGN_OR_RETURN(store::ResultSet rows, transaction.Execute("assignment_sources", {candidates}));
+    for (const store::Row row : rows) sources[row.Text("id")] = row.Text("source_sha256");
+    WARPSMITH_ASSIGN_OR_RETURN(
+        rows, transaction.Execute("assignment_bests", {std::vector<std::string>(searches.begin(), searches.end())}));
     for (const store::Row row : rows) {
-      details[row.Int("id")] = {row.Text("source_sha256"), row.Text("best_candidate_id"), row.Double("best_ms")};
+      bests[row.Text("id")] = {row.Text("best_candidate_id"), row.Double("best_ms")};
     }
   }
   std::vector<absl::StatusOr<v1::Assignment>> assignments;
   assignments.reserve(tasks.size());
   for (const queue::Task& task : tasks) {
-    const auto found = details.find(task.id);
-    if (!Alike(task) || found == details.end() || found->second.source_sha256.empty()) {
+    const auto source = sources.find(task.candidate_id);
+    if (!Alike(task) || source == sources.end() || source->second.empty()) {
       assignments.push_back(MakeAssignment(transaction, task));
       if (absl::IsUnavailable(assignments.back().status())) return assignments.back().status();
       continue;
@@ -68,10 +76,11 @@ absl::StatusOr<std::vector<absl::StatusOr<v1::Assignment>>> AssignmentMaker::Mak
     assignment.set_epoch(task.epoch);
     assignment.set_deadline_seconds(task.deadline_seconds);
     v1::EvaluateTask* evaluate = assignment.mutable_evaluate();
-    evaluate->set_candidate_sha256(found->second.source_sha256);
+    evaluate->set_candidate_sha256(source->second);
     evaluate->set_stage(task.stage.empty() ? "measure" : task.stage);
     evaluate->set_seed(task.seed);
-    if (found->second.best_candidate_id != task.candidate_id) evaluate->set_incumbent_ms(found->second.best_ms);
+    const Best& best = bests[task.search_id];
+    if (best.candidate_id != task.candidate_id) evaluate->set_incumbent_ms(best.ms);
     assignments.emplace_back(std::move(assignment));
   }
   return assignments;

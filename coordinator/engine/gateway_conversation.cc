@@ -4,10 +4,22 @@
 #include <unordered_map>
 #include <utility>
 
+#include "common/grpc_channel.h"
+
 namespace warpsmith::engine {
 namespace {
 
-constexpr size_t kMostMessageBytes = 1u << 20;  // of calls that go together; a single one may be larger
+constexpr size_t kMostMessageBytes = 1u << 20;              // of calls that go together; a single one may be larger
+constexpr size_t kMostCallBytes = kMaxMessageBytes - 1024;  // and what is around it
+
+void Tell(const GatewayConversation::OnReply& on_reply, uint64_t id, const grpc::Status& status) {
+  v1::CallReply reply;
+  reply.set_id(id);
+  reply.set_ended(true);
+  reply.set_code(status.error_code());
+  reply.set_message(status.error_message());
+  on_reply(reply);
+}
 
 }  // namespace
 
@@ -99,21 +111,18 @@ class GatewayConversation::Stream final : public grpc::ClientBidiReactor<v1::Cal
   }
 
   void OnDone(const grpc::Status& status) override {
+    if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) owner_.Unsupported();  // before anybody is told
     std::unordered_map<uint64_t, Shared> left;
     {
       std::lock_guard lock(mutex_);
       left.swap(calls_);
     }
     for (auto& [id, on_reply] : left) {
-      v1::CallReply reply;
-      reply.set_id(id);
-      reply.set_ended(true);
-      reply.set_code(status.ok() ? grpc::StatusCode::UNAVAILABLE : status.error_code());
-      reply.set_message(status.ok() ? "the gateway ended the stream" : status.error_message());
-      (*on_reply)(reply);
+      Tell(*on_reply, id,
+           status.ok() ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "the gateway ended the stream") : status);
     }
     const std::shared_ptr<Stream> self = std::move(self_);
-    owner_.Ended(status.error_code() == grpc::StatusCode::UNIMPLEMENTED);
+    owner_.Ended();
   }
 
   GatewayConversation& owner_;
@@ -148,6 +157,10 @@ std::shared_ptr<GatewayConversation::Stream> GatewayConversation::Current(const 
 uint64_t GatewayConversation::Start(v1::Call call, OnReply on_reply) {
   const uint64_t id = ++last_id_;
   call.set_id(id);
+  if (call.ByteSizeLong() > kMostCallBytes) {  // all others would end with the stream
+    Tell(on_reply, id, {grpc::StatusCode::RESOURCE_EXHAUSTED, "the request is larger than a message may be"});
+    return id;
+  }
   std::shared_ptr<Stream> stream;
   do {
     stream = Current(stream);
@@ -166,12 +179,16 @@ void GatewayConversation::Cancel(uint64_t id) {
 
 bool GatewayConversation::supported() const {
   std::lock_guard lock(mutex_);
-  return supported_;
+  return RealClock().Now() >= supported_from_;
 }
 
-void GatewayConversation::Ended(bool unimplemented) {
+void GatewayConversation::Unsupported() {
   std::lock_guard lock(mutex_);
-  if (unimplemented) supported_ = false;
+  supported_from_ = RealClock().Now() + forget_;
+}
+
+void GatewayConversation::Ended() {
+  std::lock_guard lock(mutex_);
   --streams_;
   ended_.notify_all();  // under the lock: this may be gone once no stream is left
 }

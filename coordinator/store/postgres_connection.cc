@@ -67,6 +67,11 @@ absl::Status CatchDatabaseErrors(const std::function<absl::Status()>& work) {
   }
 }
 
+void DiscardPlans(PostgresConnection& connection) {
+  pqxx::nontransaction session(connection.connection);
+  session.exec("DISCARD PLANS");
+}
+
 absl::StatusOr<std::unique_ptr<PostgresConnection>> OpenConnection(const std::string& conninfo,
                                                                    double statement_timeout_seconds) {
   std::unique_ptr<PostgresConnection> opened;

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "common/clock.h"
 #include "common/status.h"
 
 namespace warpsmith::store {
@@ -17,12 +18,18 @@ struct PostgresConnection {
   explicit PostgresConnection(const std::string& conninfo) : connection(conninfo) {}
   pqxx::connection connection;
   std::set<std::string, std::less<>> prepared;
+  TimePoint plans_until{};  // when its plans have served long enough
+  Duration plans_last{};    // how long they did last time
 };
 
 // Opens a connection that does not reconnect by itself: a session's locks and prepared statements must not vanish
 // unnoticed. Unavailable with libpq's text and the remedy.
 absl::StatusOr<std::unique_ptr<PostgresConnection>> OpenConnection(const std::string& conninfo,
                                                                    double statement_timeout_seconds = 60);
+
+// The server forgets the plans of the prepared statements and makes them anew when they are next run. Outside a
+// transaction; throws as libpqxx does.
+void DiscardPlans(PostgresConnection& connection);
 
 // Runs `work`, turning any exception into a status.
 absl::Status CatchDatabaseErrors(const std::function<absl::Status()>& work);

@@ -12,6 +12,15 @@ namespace {
 constexpr Duration kFirstDelay = std::chrono::milliseconds(100);
 constexpr Duration kLastDelay = std::chrono::seconds(5);
 constexpr int kDeadlockTries = 5;
+constexpr Duration kPlansLastFirst = std::chrono::seconds(1);
+constexpr Duration kPlansLastMost = std::chrono::seconds(15);
+
+void RenewOldPlans(PostgresConnection& connection, TimePoint now) {
+  if (now < connection.plans_until) return;
+  if (connection.plans_last > Duration::zero()) DiscardPlans(connection);
+  connection.plans_last = std::clamp(connection.plans_last * 2, kPlansLastFirst, kPlansLastMost);
+  connection.plans_until = now + connection.plans_last;
+}
 
 class PostgresTransaction final : public Transaction {
  public:
@@ -126,6 +135,7 @@ absl::Status PostgresDatabase::RunOnce(const Work& work, bool write, bool* reuse
     return absl::OkStatus();
   };
   absl::Status status = CatchDatabaseErrors([&]() -> absl::Status {
+    if (renew_plans_) RenewOldPlans(*connection, clock_.Now());
     if (write) {
       pqxx::work transaction(connection->connection);
       return run(transaction);

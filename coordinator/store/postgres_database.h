@@ -31,6 +31,11 @@ class PostgresDatabase final : public Database {
   // The server refuses to be written in it: only Write checks the term.
   absl::Status Read(const Work& work) override;
 
+  // From now on each connection's plans are made anew after a second, then after two, and so on up to every 15 seconds.
+  // The server keeps a plan until the table has been analysed, and one that was made for an empty table reads all of a
+  // large one. Before the first transaction.
+  void RenewPlans() { renew_plans_ = true; }
+
   // The term that each Write checks; 0 (at the start): none.
   void SetTerm(int64_t term) { term_ = term; }
   int64_t term() const { return term_; }
@@ -46,6 +51,7 @@ class PostgresDatabase final : public Database {
   const int limit_;
   Clock& clock_;
   const double statement_timeout_seconds_;
+  bool renew_plans_ = false;
   std::atomic<int64_t> term_{0};
 
   std::mutex mutex_;

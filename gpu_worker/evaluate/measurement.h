@@ -42,6 +42,10 @@ struct MeasurementOptions {
   double launch_gap_seconds = 0;
   // Inputs seen for the first time and seen before may differ by this share; 0: not compared.
   double first_use_tolerance = 0;
+  // A launch apart from others is up to this much quicker than one after others: no difference below it counts, nor
+  // does a launch that seems to have been skipped.
+  double launch_floor_ms = 0;
+  bool look_for_skipped_launches = false;
   // Rounds of random length, after some of which a slot's output is judged.
   bool judge_random_rounds = false;
   uint64_t random_seed = 1;
@@ -70,6 +74,8 @@ class Measurement {
                             v1::Timing& timing, v1::Evaluation& evaluation);
   absl::StatusOr<bool> Sample(int warmups, int samples, v1::Timing& timing, v1::Evaluation& evaluation);
   absl::StatusOr<bool> TakeFirstUses(v1::Timing& timing, v1::Evaluation& evaluation);
+  // A launch that does nothing is quick; the median would not show it, and of the outputs only some are judged.
+  absl::StatusOr<bool> CompareSamples(v1::Timing& timing, v1::Evaluation& evaluation);
   absl::StatusOr<bool> CompareFirstUses(v1::Timing& timing, v1::Evaluation& evaluation);
   absl::StatusOr<bool> CompareClocks(v1::Timing& timing, v1::Evaluation& evaluation);
   // Whether more samples would not make the figure surer.

@@ -7,6 +7,20 @@
 #include "gpu_worker/evaluate/flags.h"
 
 namespace warpsmith::evaluate {
+namespace {
+
+// Whether every number that goes in has sixteen bits: then tensor cores multiply them exactly, whatever the class.
+bool HasHalfInputsOnly(const v1::ProblemSignature& signature) {
+  bool any = false;
+  for (const v1::TensorSpec& tensor : signature.tensors()) {
+    if (tensor.role() == v1::TENSOR_ROLE_OUTPUT) continue;
+    if (tensor.dtype() != "float16" && tensor.dtype() != "bfloat16") return false;
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace
 
 void RateAgainstBaselines(const v1::Problem& problem, bool emulated, v1::Evaluation& evaluation) {
   if (evaluation.outcome() != v1::OUTCOME_OK || evaluation.timing().median_ms() <= 0) return;
@@ -38,7 +52,8 @@ bool RateAgainstRoofline(const v1::ProblemSignature& signature, const measure::D
                          v1::Evaluation& evaluation) {
   if (!(median_ms > 0)) return true;
   double memory = measure::MemoryFloorMs(peaks, NecessaryBytes(signature));
-  double operations = evaluation.reached() > v1::PRECISION_CLASS_FP32 ? peaks.half_operations : peaks.fp32_operations;
+  const bool half = evaluation.reached() > v1::PRECISION_CLASS_FP32 || HasHalfInputsOnly(signature);
+  double operations = half ? peaks.half_operations : peaks.fp32_operations;
   double compute = measure::ComputeFloorMs(operations, signature.algorithm_flops());
   if (memory > 0 || compute > 0) {
     v1::Roofline& roofline = *evaluation.mutable_roofline();

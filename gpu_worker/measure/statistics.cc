@@ -8,6 +8,8 @@ namespace {
 
 constexpr size_t kFewestBeforeWindow = 8;
 constexpr size_t kFewestRepeated = 4;
+constexpr size_t kFewestSkipped = 3;
+constexpr size_t kSkippedOneIn = 50;
 
 double SpreadOf(const std::vector<double>& sorted) {
   double median = Quantile(sorted, 0.5);
@@ -54,16 +56,26 @@ bool NoiseIsStable(const std::vector<double>& samples, size_t window, double lim
   return std::sqrt(variance) / mean < limit;
 }
 
-bool FirstUseDiffers(const std::vector<double>& first, const std::vector<double>& repeated, double tolerance) {
+bool FirstUseDiffers(const std::vector<double>& first, const std::vector<double>& repeated, double tolerance,
+                     double floor) {
   if (first.empty() || repeated.size() < kFewestRepeated) return false;
   std::vector<double> sorted = repeated;
   std::sort(sorted.begin(), sorted.end());
   double usual = Quantile(sorted, 0.5);
   double first_median = Summarize(first).median;
+  if (std::abs(first_median - usual) <= floor) return false;
   auto [least, most] = std::minmax_element(first.begin(), first.end());
   if (first_median > usual * (1 + tolerance)) return *least > Quantile(sorted, 0.975);
   if (first_median < usual * (1 - tolerance)) return *most < Quantile(sorted, 0.025);
   return false;
+}
+
+bool SomeSkipped(const std::vector<double>& samples, double floor) {
+  const double usual = Summarize(samples).median;
+  const double least = std::min(usual / 2, usual - floor);
+  const auto skipped =
+      static_cast<size_t>(std::count_if(samples.begin(), samples.end(), [&](double one) { return one < least; }));
+  return skipped >= kFewestSkipped && skipped * kSkippedOneIn >= samples.size();
 }
 
 }  // namespace warpsmith::measure

@@ -26,9 +26,16 @@ double Quantile(const std::vector<double>& sorted, double q);
 bool NoiseIsStable(const std::vector<double>& samples, size_t window = 64, double limit = 0.05);
 
 // Whether times on inputs seen for the first time and times on inputs seen before tell different stories: their medians
-// are more than `tolerance` apart, and every one of the first lies outside the middle 95 % of the others on that side.
-// False where there are no first samples or fewer than four others.
-bool FirstUseDiffers(const std::vector<double>& first, const std::vector<double>& repeated, double tolerance);
+// are more than `tolerance` (a share) and more than `floor` (in the samples' unit) apart, and every one of the first
+// lies outside the middle 95 % of the others on that side. False where there are no first samples or fewer than four
+// others.
+bool FirstUseDiffers(const std::vector<double>& first, const std::vector<double>& repeated, double tolerance,
+                     double floor = 0);
+
+// Whether some launches seem to have done nothing: at least three samples, and one in fifty, took less than half the
+// median and were more than `floor` (in the samples' unit) below it. What disturbs a launch makes it longer, so honest
+// samples have a long tail above the median only.
+bool SomeSkipped(const std::vector<double>& samples, double floor);
 
 }  // namespace warpsmith::measure
 

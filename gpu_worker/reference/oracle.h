@@ -84,6 +84,11 @@ class Oracle {
   virtual absl::Status BeginTrial(const TrialRequest& request) = 0;
   virtual absl::StatusOr<JudgeReport> Judge(const JudgeRequest& request) = 0;
 
+  // The first floating output of `slots`, in their order, whose last element still holds the poison that BeginTrial put
+  // there; empty where there is none. A glance of some tens of microseconds, for right after a process has said that it
+  // has written them: on a GPU its work may still be under way.
+  virtual absl::StatusOr<std::string> Unwritten(const std::vector<int>& /*slots*/) { return std::string(); }
+
   // The problem's eager time again, sampled for about `seconds`.
   virtual absl::StatusOr<ReferenceTime> TimeReference(double seconds) = 0;
 

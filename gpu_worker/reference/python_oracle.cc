@@ -228,6 +228,12 @@ absl::StatusOr<JudgeReport> PythonOracle::Judge(const JudgeRequest& request) {
   return ReportFromJson(reply);
 }
 
+absl::StatusOr<std::string> PythonOracle::Unwritten(const std::vector<int>& slots) {
+  WARPSMITH_ASSIGN_OR_RETURN(const Json reply,
+                             Call({{"command", "unwritten"}, {"slots", slots}}, options_.command_deadline));
+  return reply.value("output", "");
+}
+
 absl::StatusOr<ReferenceTime> PythonOracle::TimeReference(double seconds) {
   WARPSMITH_ASSIGN_OR_RETURN(const Json reply, Call({{"command", "time_reference"}, {"seconds", seconds}},
                                                     options_.command_deadline + FromSeconds(seconds)));

@@ -51,6 +51,7 @@ class PythonOracle final : public Oracle {
                                                                  const v1::ExecutionPlan& plan, int slots) override;
   absl::Status BeginTrial(const TrialRequest& request) override;
   absl::StatusOr<JudgeReport> Judge(const JudgeRequest& request) override;
+  absl::StatusOr<std::string> Unwritten(const std::vector<int>& slots) override;
   absl::StatusOr<ReferenceTime> TimeReference(double seconds) override;
   absl::Status Quiesce() override;
   absl::StatusOr<std::vector<v1::Baseline>> Baselines(const std::string& name, const std::string& source,

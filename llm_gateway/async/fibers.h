@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "llm_gateway/async/event_loop.h"
@@ -32,6 +33,8 @@ class Fibers final : public TaskRunner {
   Fibers& operator=(const Fibers&) = delete;
 
   void Run(std::function<void()> work) override;
+  // On the loop's thread, on no fiber.
+  void Soon(std::function<void()> work) override { loop_.Post(std::move(work)); }
   int active() const;  // begun and not ended
 
  private:

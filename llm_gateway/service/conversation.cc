@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/grpc_channel.h"
 #include "common/grpc_status.h"
 #include "llm_gateway/service/call_log.h"
 #include "llm_gateway/service/call_reactors.h"
@@ -15,8 +16,9 @@
 namespace warpsmith::gateway {
 namespace {
 
-constexpr size_t kMostCalls = 4096;             // under way on a stream
-constexpr size_t kMostMessageBytes = 1u << 20;  // of replies that go together; a single one may be larger
+constexpr size_t kMostCalls = 4096;                          // under way on a stream
+constexpr size_t kMostMessageBytes = 1u << 20;               // of replies that go together; a single one may be larger
+constexpr size_t kMostReplyBytes = kMaxMessageBytes - 1024;  // and what is around it
 
 }  // namespace
 
@@ -168,12 +170,15 @@ class Conversation final : public Conversations::Reactor {
     return true;
   }
   void SendLocked(std::unique_lock<std::mutex>& lock, v1::CallReply reply) {
+    // It would end the stream, and with it all other calls.
+    if (reply.ByteSizeLong() > kMostReplyBytes) {
+      reply = Last(reply.id(), {grpc::StatusCode::RESOURCE_EXHAUSTED, "the reply is larger than a message may be"});
+    }
     if (!broken_) waiting_.push_back(std::move(reply));
     if (writing_ || waiting_.empty()) return FinishIfDone(lock);
     writing_ = true;
-    const v1::CallReplies* next = &NextMessage();
     lock.unlock();
-    StartWrite(next);
+    owner_.pool_.Soon([this] { OnWriteDone(true); });  // with what else ends in this turn
   }
   const v1::CallReplies& NextMessage() {
     writes_.clear_replies();

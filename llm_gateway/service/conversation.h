@@ -1,5 +1,5 @@
-// Many calls over one stream. Replies that come while a message is being written go together in the next one, so that a
-// busy stream costs less a call than a quiet one.
+// Many calls over one stream. Replies that come in one turn of the pool's loop, or while a message is being written, go
+// together in the next one, so that a busy stream costs less a call than a quiet one.
 // Threading: safe from any thread; reactions never block, calls are worked on by the pool. Units: bytes. Errors: a
 // call's own, as its last reply; a message that makes no sense ends its call with InvalidArgument, never the stream.
 #ifndef WARPSMITH_LLM_GATEWAY_SERVICE_CONVERSATION_H_

@@ -100,6 +100,8 @@ class UnitsTest(unittest.TestCase):
             # Keys of models are the gateway's alone.
             self.assertEqual("keys" in credentials, program == "warpsmith-gateway", name)
             self.assertEqual(unit["User"], [program])
+            # It says itself when it is ready, and may wait for another process until then.
+            self.assertEqual((unit["Type"], unit["TimeoutStartSec"]), (["notify"], ["infinity"]), name)
             self.assertIn(f"u {program} ", read("systemd", "warpsmith.sysusers"))
 
     def test_users_can_be_made(self):

@@ -75,6 +75,10 @@ commands() {
       printf '%s\n' "$python tests/gpu/kernelbench/run.py --timings --at-once 8 --device cuda:$device tests/problems/forms \
 tests/problems/headline"
       ;;
+    executor)
+      program executor
+      printf '%s\n' "$python tests/gpu/executor/context_cost.py --times 3"
+      ;;
     corpus)
       printf '%s\n' "$python tests/gpu/corpus/run.py --warpsmith $bundle/bin/warpsmith --rounds $rounds --device $device \
 --record $out/corpus.json ${resume:+--skip-done $out/corpus.json}"
@@ -98,7 +102,8 @@ allowance() {
     corpus) echo $((rounds * corpus_round_seconds)) ;;
     headline) echo 330 ;;
     intake) echo 150 ;;
-    catalog | search) echo 240 ;;
+    catalog | results | search) echo 240 ;;
+    host_code) echo 110 ;;
     bench | repeat | soak) echo 150 ;;
     *) echo 90 ;;
   esac

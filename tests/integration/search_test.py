@@ -67,7 +67,7 @@ class ModelSearch(unittest.TestCase):
     def test_search_through_the_chat_format(self):
         config = start_fake_model(self, {"relu": ["relu_plain.cu", "relu_template.cu", "relu_three_dimensions.cu"]})
         with Cluster(workers=1, gateway_config=config, environment={"FAKE_MODEL_KEY": "secret-of-the-test"}) as cluster:
-            search_id = cluster.submit("relu", "--rounds", "2", "--preset", "quick")
+            search_id = cluster.submit("relu", "--rounds", "2", "--preset", "quick", "--parents", "1")
             search = cluster.wait_for_end(search_id, 400)
             self.assertEqual(search["state"], "SEARCH_STATE_DONE", search.get("error"))
             tree = cluster.json("tree", search_id)

@@ -4,7 +4,8 @@ One search and a batch of two problems and one that fails, by a fake model behin
 SQL and PromQL expression of panels, variables and annotations, expanded as Grafana expands it, must find something.
 Those of what cannot happen here (made_up.py) must run, and find something in a copy of the database with made-up rows,
 or in a second Prometheus that scrapes made-up series. Figures are held against `warpsmith tree` and `batch show`, and
-counted again from them.
+counted again from them; pages of `warpsmith report` against the panels' answers; the questions of docs/operations.md
+are asked. Each process tells a service manager when it is ready. Pictures go to WARPSMITH_PICTURES_DIR.
 """
 import math
 import os
@@ -16,6 +17,8 @@ import unittest
 import dashboard_files as files
 from made_up import MADE_UP_ROWS, MADE_UP_SERIES, MadeUpProcess
 from monitored_cluster import STEP_SECONDS, Cluster, MonitoredCluster, Prometheus, expand_promql, expand_sql
+from question_checks import QuestionChecks
+from report_checks import ReportChecks
 from trees import against_anchor, all_candidates, done_candidates, eager_ms, number, outcome
 
 sys.path.insert(0, str(files.SOURCE / "tests" / "integration"))
@@ -39,7 +42,7 @@ def get_init_inputs():
 """
 
 
-class Dashboards(unittest.TestCase):
+class Dashboards(ReportChecks, QuestionChecks, unittest.TestCase):
     def test_every_expression_finds_something_and_the_figures_are_right(self):
         # The search gets a candidate that is refused; each problem of the batch has its own, whoever asks first.
         files_given = {
@@ -64,6 +67,7 @@ class Dashboards(unittest.TestCase):
             gateway_config=config,
             environment={"FAKE_MODEL_KEY": "key-of-the-test", "WARPSMITH_MAX_USD_PER_DAY": "100"},
         ) as cluster:
+            self.check_services(cluster)
             settings = "--rounds 2 --parents 1 --ideas 1 --implementations 2 --repairs -1"
             search_id = cluster.submit("relu", *settings.split())
             batch_id = self.submit_batch(cluster)
@@ -81,7 +85,23 @@ class Dashboards(unittest.TestCase):
             self.check_batch(cluster, batch_id, begin, end)
             self.check_models(cluster, [search_id, *cluster.json("batch", "show", batch_id)["search_ids"]], begin, end)
             self.check_totals(cluster)
+            self.check_reports(cluster, search_id, batch_id, begin, end)
+            self.check_questions(cluster, [search_id, *cluster.json("batch", "show", batch_id)["search_ids"]], begin)
             self.check_copy(cluster, search_id, batch_id, begin, end)
+            for name in ("worker0", "coordinator", "gateway"):
+                cluster.stop(name)
+                self.assertIn("STOPPING=1", "\n".join(cluster.managers[name].listen()).splitlines(), name)
+
+    def check_services(self, cluster):
+        """A service manager hears that each process is ready when its /readyz says so; one that stands by is started."""
+        for name, manager in list(cluster.managers.items()):
+            Cluster.wait(manager.is_ready, f"the word of {name}")
+            self.assertEqual(200, cluster.readiness(name), name)
+        standby = cluster.start_standby()
+        Cluster.wait(standby.is_ready, "the word of the coordinator that stands by")
+        self.assertIn("STATUS=stands by: another one leads", "\n".join(standby.listen()).splitlines())
+        self.assertEqual(503, cluster.readiness("standby"))
+        cluster.stop("standby")
 
     def submit_batch(self, cluster):
         folder = cluster.folder + "/problems"

@@ -22,7 +22,7 @@ import yaml
 import dashboard_files as files
 
 sys.path.insert(0, str(files.SOURCE / "tests" / "integration"))
-from cluster import Cluster, postgres_program  # noqa: E402
+from cluster import BIN, Cluster, postgres_program  # noqa: E402
 
 SCRAPE_SECONDS = 1
 STEP_SECONDS = 2
@@ -126,9 +126,30 @@ class Prometheus:
         return found
 
 
+class ServiceManager:
+    """Listens as systemd does to a service of Type=notify: `heard`, the datagrams so far."""
+
+    def __init__(self, path):
+        self.path, self.heard = path, []
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(path)
+        self.socket.settimeout(0)
+
+    def listen(self):
+        while True:
+            try:
+                self.heard.append(self.socket.recv(4096).decode())
+            except BlockingIOError:
+                return self.heard
+
+    def is_ready(self):
+        return any("READY=1" in told.splitlines() for told in self.listen())
+
+
 class MonitoredCluster(Cluster):
     def __init__(self, **options):
         self.prometheus = None
+        self.managers = {}  # of the processes, by their names
         super().__init__(**options)
         jobs = {
             job: [self.metrics_address(name) for name in sorted(self.processes) if name.startswith(job)]
@@ -144,11 +165,35 @@ class MonitoredCluster(Cluster):
                 print("--- prometheus\n" + self.prometheus.log())
             self.prometheus.stop()
         super().__exit__(kind, *rest)
+        for manager in self.managers.values():
+            manager.socket.close()
 
     def start(self, name, arguments, **options):
         if name != "postgres":
             arguments = [*arguments, "--metrics-address", "127.0.0.1:0", "--metrics-port-file", self.port_file(name)]
+            self.managers[name] = ServiceManager(f"{self.folder}/{name}.notify")
+            self.environment["NOTIFY_SOCKET"] = self.managers[name].path
         super().start(name, arguments, **options)
+        self.environment.pop("NOTIFY_SOCKET", None)
+
+    def readiness(self, name):
+        """The status of a process's /readyz."""
+        try:
+            with urllib.request.urlopen(f"http://{self.metrics_address(name)}/readyz", timeout=10) as reply:
+                return reply.status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    def start_standby(self):
+        """A second coordinator, which waits for the first one's end."""
+        self.start("standby", [BIN + "/warpsmith-coordinator", "--listen", f"unix:{self.folder}/standby.sock", "--database",
+                               self.database, "--gateway", self.gateway_address, "--election-patience-seconds", "600"])
+        return self.managers["standby"]
+
+    def start_ill_worker(self, name):
+        """A worker of a device that it calls wedged; it goes with the cluster."""
+        program = os.environ["WARPSMITH_TEST_DIR"] + "/ill_worker"
+        super().start(name, [program, self.coordinator_address, name])
 
     def port_file(self, name):
         return f"{self.folder}/{name}.metrics-port"

@@ -228,6 +228,7 @@ FROM task WHERE search_id = $1 AND state = 'available' AND run_at <= now()
 GROUP BY kind, device_class, bytes_min, held ORDER BY count(*) DESC, kind
 
 -- name: placement_workers
-SELECT worker_id, device, draining OR draining_wanted AS draining, slots,
-  (SELECT count(*) FROM task t WHERE t.state = 'running' AND t.owner_worker = w.worker_id) AS running
-FROM worker w WHERE connected ORDER BY worker_id LIMIT 5000
+SELECT w.worker_id, w.device, w.draining OR w.draining_wanted AS draining, w.slots, coalesce(t.running, 0) AS running
+FROM worker w LEFT JOIN (SELECT owner_worker, count(*) AS running FROM task WHERE state = 'running' GROUP BY owner_worker) t
+  ON t.owner_worker = w.worker_id
+WHERE w.connected ORDER BY w.worker_id LIMIT 5000

@@ -55,14 +55,23 @@ FROM (SELECT coalesce(sum(usd), 0) AS usd, coalesce(sum(input_tokens), 0) AS inp
       FROM reservation WHERE search_id = $1) r
 
 -- What each arm was asked for, oldest first. Closed: what has not come of it will not come. What comparing ideas costs
--- is no arm's.
+-- is no arm's. Each part reads what the search has, once.
 -- name: arm_pulls
-SELECT r.arm, r.kind, r.pulls, r.state <> 'open' AS closed,
-  CASE WHEN r.kind = 'propose' THEN (SELECT count(*) FROM idea i WHERE i.reservation_id = r.id)
-       ELSE (SELECT count(*) FROM candidate c WHERE c.reservation_id = r.id) END AS delivered,
-  (SELECT count(*) FROM llm_call l WHERE l.reservation_id = r.id AND l.prompt_version <> 'embedding') AS calls,
-  (SELECT coalesce(sum(l.usd), 0) FROM llm_call l WHERE l.reservation_id = r.id AND l.prompt_version <> 'embedding') AS usd
-FROM reservation r WHERE r.search_id = $1 AND r.arm <> '' AND (r.kind = 'propose') = $2 ORDER BY r.id
+SELECT max(arm) AS arm, max(kind) AS kind, max(pulls) AS pulls, bool_or(closed) AS closed, sum(delivered)::bigint AS delivered,
+  sum(calls)::bigint AS calls, coalesce(sum(usd::numeric), 0)::double precision AS usd
+FROM (
+  SELECT id, arm, kind, pulls, state <> 'open' AS closed, 0 AS delivered, 0 AS calls, NULL::double precision AS usd
+  FROM reservation WHERE search_id = $1 AND arm <> '' AND (kind = 'propose') = $2::boolean
+  UNION ALL
+  SELECT reservation_id, NULL, NULL, NULL, NULL, 1, 0, NULL FROM idea
+  WHERE search_id = $1 AND reservation_id IS NOT NULL AND $2::boolean
+  UNION ALL
+  SELECT reservation_id, NULL, NULL, NULL, NULL, 1, 0, NULL FROM candidate
+  WHERE search_id = $1 AND reservation_id IS NOT NULL AND NOT $2::boolean
+  UNION ALL
+  SELECT reservation_id, NULL, NULL, NULL, NULL, 0, 1, usd FROM llm_call
+  WHERE search_id = $1 AND reservation_id IS NOT NULL AND prompt_version <> 'embedding') part
+GROUP BY id HAVING max(arm) IS NOT NULL ORDER BY id
 
 -- What came of each implementation, in the order of the verdicts. Speedups are over PyTorch; the parent's counts where
 -- it was measured on the same problem. What the machine or a missing GPU is to blame for says nothing of a model.

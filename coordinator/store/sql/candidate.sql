@@ -12,7 +12,7 @@ SELECT id FROM candidate WHERE search_id = $1 AND request_id = $2
 SELECT id FROM candidate WHERE id LIKE $1 || '%' ORDER BY id LIMIT 2
 
 -- name: candidate_get
-SELECT c.*, e.body FROM candidate c LEFT JOIN evaluation e ON e.id = c.evaluation_id WHERE c.id = $1
+SELECT c.*, (SELECT e.body FROM evaluation e WHERE e.id = c.evaluation_id) AS body FROM candidate c WHERE c.id = $1
 
 -- What a strategy sees of a search's candidates. A duplicate is the same program as an earlier candidate: nothing to
 -- repair, confirm or branch from that the first one is not.

@@ -1,5 +1,8 @@
+-- The first statement of each write. Plans are made when a table is new, and are kept: with a few rows in it, reading all
+-- of it looks best, and a minute later there are thousands. What writes change they find by keys.
 -- name: check_term
-SELECT check_term($1)
+SELECT check_term($1), set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+  set_config('enable_mergejoin', 'off', true)
 
 -- One that is there already is used again: its age starts anew, so that it is not collected before it is referred to.
 -- name: blob_put

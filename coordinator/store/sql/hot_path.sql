@@ -1,4 +1,6 @@
--- What runs for every task and result, many rows a statement: handing out, renewing and recording.
+-- What runs for every task and result, many rows a statement: handing out, renewing and recording. Plans are kept, and
+-- were often made while the tables were small: they must not depend on it. Writes find rows by keys alone (common.sql),
+-- and conditions that a partial or wider index would answer are written so that it cannot: a key is the better way.
 
 -- The first in line for a kind of device, oldest first among equals. A device whose memory is not known takes everything.
 -- $4: no new problem is taken in. What failed somewhere less than $5 seconds ago says where.
@@ -19,15 +21,18 @@ UPDATE task t SET state = 'running', epoch = t.epoch + 1, attempts = t.attempts 
   owner_boot = c.boot, lease_until = now() + make_interval(secs => $4::double precision),
   deadline = now() + make_interval(secs => t.deadline_seconds), started_at = now()
 FROM unnest($1::bigint[], $2::text[], $3::text[]) AS c (id, worker, boot)
-WHERE t.id = c.id AND t.state = 'available' AND NOT t.held AND t.run_at <= now() AND t.kind IN ('intake', 'evaluate')
+WHERE t.id = c.id AND t.state IS NOT DISTINCT FROM 'available' AND NOT t.held AND t.run_at <= now()
+  AND t.kind IN ('intake', 'evaluate')
 RETURNING t.id, t.epoch, t.kind, t.state, t.search_id, t.candidate_id, t.round, t.stage, t.seed, t.priority, t.device_class,
   t.deadline_seconds, t.owner_worker, t.owner_boot, t.problem_id,
   CASE WHEN t.attempts = 1 THEN extract(epoch FROM now() - t.created_at)::double precision END AS waited
 
 -- What an assignment says beside what all of a search's have in common.
--- name: assignment_details
-SELECT t.id, c.source_sha256, s.best_candidate_id, s.best_ms
-FROM task t JOIN candidate c ON c.id = t.candidate_id JOIN search s ON s.id = t.search_id WHERE t.id = ANY ($1::bigint[])
+-- name: assignment_sources
+SELECT id, source_sha256 FROM candidate WHERE id = ANY ($1::text[])
+
+-- name: assignment_bests
+SELECT id, best_candidate_id, best_ms FROM search WHERE id = ANY ($1::text[])
 
 -- task_renew for many owners at once.
 -- name: task_renew_many
@@ -69,10 +74,13 @@ UPDATE candidate d SET state = 'done', evaluation_id = r.evaluation_id, outcome 
   message = r.message, median_ms = r.median_ms, spread = r.spread, log_ratio = r.log_ratio, ratio_to_eager = r.ratio,
   finished_at = now(), cubin_sha256 = coalesce(d.cubin_sha256, nullif(r.cubin, '')),
   twin_of = CASE WHEN d.cubin_sha256 IS NOT NULL OR r.cubin = '' THEN d.twin_of ELSE (
-    SELECT c.id FROM evaluation e JOIN candidate c ON c.id = e.candidate_id JOIN search cs ON cs.id = c.search_id
-      JOIN search ds ON ds.id = d.search_id
-    WHERE e.cubin_sha256 = r.cubin AND c.cubin_sha256 = r.cubin AND c.id <> d.id AND c.twin_of IS NULL AND c.duplicate_of IS NULL
-      AND cs.problem_id = ds.problem_id AND cs.device_class = ds.device_class
+    SELECT c.id FROM evaluation e
+      CROSS JOIN LATERAL (SELECT o.id, o.seq, o.search_id FROM candidate o
+        WHERE o.id = e.candidate_id AND o.cubin_sha256 = r.cubin AND o.twin_of IS NULL AND o.duplicate_of IS NULL OFFSET 0) c
+    WHERE e.cubin_sha256 = r.cubin AND e.candidate_id <> d.id AND EXISTS (
+      SELECT 1 FROM search cs JOIN search ds ON ds.problem_id IS NOT DISTINCT FROM cs.problem_id
+        AND ds.device_class IS NOT DISTINCT FROM cs.device_class
+      WHERE cs.id = c.search_id AND ds.id = d.search_id)
     ORDER BY c.search_id <> d.search_id, c.seq LIMIT 1) END
 FROM unnest($1::text[], $2::bigint[], $3::integer[], $4::text[], $5::text[], $6::double precision[],
   $7::double precision[], $8::double precision[], $9::double precision[], $10::text[])
@@ -83,7 +91,7 @@ WHERE d.id = r.candidate_id
 -- name: candidates_release_renamed
 WITH released AS (
   UPDATE candidate d SET duplicate_of = NULL, state = 'queued'
-  FROM candidate c WHERE c.id = ANY ($1::text[]) AND d.duplicate_of = c.id AND d.search_id = c.search_id
+  FROM candidate c WHERE d.duplicate_of = ANY ($1::text[]) AND c.id = d.duplicate_of AND d.search_id = c.search_id
     AND d.state = 'evaluating' AND d.normalized_sha256 <> c.normalized_sha256
   RETURNING d.id, d.seq, d.search_id, d.round, d.normalized_sha256, d.renamed_sha256)
 SELECT * FROM released ORDER BY seq
@@ -92,8 +100,8 @@ SELECT * FROM released ORDER BY seq
 UPDATE candidate d SET state = 'done', evaluation_id = c.evaluation_id, outcome = c.outcome, reason = c.reason,
   message = c.message, median_ms = c.median_ms, spread = c.spread, log_ratio = c.log_ratio,
   ratio_to_eager = c.ratio_to_eager, finished_at = now()
-FROM candidate c JOIN candidate was ON was.duplicate_of = c.id
-WHERE c.id = ANY ($1::text[]) AND d.id = was.id AND NOT d.reused AND c.state = 'done'
+FROM candidate was JOIN candidate c ON c.id = was.duplicate_of
+WHERE was.duplicate_of = ANY ($1::text[]) AND d.id = was.id AND NOT d.reused AND c.state = 'done'
 RETURNING d.outcome, was.state <> 'done' AS first_verdict
 
 -- The fastest correct candidate by log(anchor / candidate), which is comparable between boards.

@@ -3,12 +3,18 @@
 -- name: metrics_term
 SELECT term, holder FROM leader WHERE id = 1
 
--- Tasks that have ended are left out, so that this grows with what is under way alone.
+-- Tasks that have ended are left out, so that this grows with what is under way alone: each part has an index of its own.
 -- name: metrics_tasks
+WITH open AS (
+  SELECT kind, state, held, run_at FROM task WHERE state = 'available' AND kind IN ('propose', 'implement', 'repair')
+  UNION ALL SELECT kind, state, held, run_at FROM task WHERE state = 'available' AND kind IN ('intake', 'evaluate') AND NOT held
+  UNION ALL SELECT kind, state, held, run_at FROM task WHERE state = 'available' AND kind IN ('intake', 'evaluate') AND held
+  UNION ALL SELECT kind, state, held, run_at FROM task WHERE state = 'running'
+  UNION ALL SELECT kind, state, held, run_at FROM task WHERE state = 'quarantined')
 SELECT kind, CASE WHEN state = 'available' AND held THEN 'held' ELSE state END AS state, count(*) AS count,
   extract(epoch FROM now() - min(run_at) FILTER (WHERE state = 'available' AND NOT held AND run_at <= now()))::double precision
     AS oldest
-FROM task WHERE state IN ('available', 'running', 'quarantined') GROUP BY 1, 2
+FROM open GROUP BY 1, 2
 
 -- name: metrics_searches
 SELECT CASE WHEN state NOT IN ('intake', 'running') THEN state WHEN NOT admitted THEN 'waiting'

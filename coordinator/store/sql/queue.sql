@@ -169,8 +169,15 @@ SELECT kind, last_error FROM task WHERE search_id = $1 AND state = 'quarantined'
 -- name: task_last_error
 SELECT kind, last_error FROM task WHERE search_id = $1 AND state = 'available' AND last_error <> '' ORDER BY id LIMIT 1
 
+-- Each part has an index of its own.
 -- name: queue_status
+WITH open AS (
+  SELECT kind, state, created_at FROM task WHERE state = 'available' AND kind IN ('propose', 'implement', 'repair')
+  UNION ALL SELECT kind, state, created_at FROM task WHERE state = 'available' AND kind IN ('intake', 'evaluate') AND NOT held
+  UNION ALL SELECT kind, state, created_at FROM task WHERE state = 'available' AND kind IN ('intake', 'evaluate') AND held
+  UNION ALL SELECT kind, state, created_at FROM task WHERE state = 'running'
+  UNION ALL SELECT kind, state, created_at FROM task WHERE state = 'quarantined')
 SELECT kind, count(*) FILTER (WHERE state = 'available') AS available, count(*) FILTER (WHERE state = 'running') AS running,
   count(*) FILTER (WHERE state = 'quarantined') AS quarantined,
   coalesce(extract(epoch FROM now() - min(created_at) FILTER (WHERE state = 'available'))::double precision, 0) AS oldest
-FROM task WHERE state IN ('available', 'running', 'quarantined') GROUP BY kind ORDER BY kind
+FROM open GROUP BY kind ORDER BY kind

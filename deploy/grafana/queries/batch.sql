@@ -27,10 +27,11 @@ SELECT sum(device_seconds) AS "seconds", sum(device_seconds) / nullif(sum(improv
 FROM view_search_cost WHERE batch_id = ${batch:sqlstring} AND timed_on = ${timed_on:sqlstring}
 HAVING count(*) > 0
 
--- The denominator is all problems of the batch; p from 0 to 4.
+-- The denominator is all problems of the batch; p from 0 to 4. At 0 every correct kernel counts.
 -- name: batch_fast_curve
 SELECT s.step / 20.0::double precision AS p,
-  count(*) FILTER (WHERE b.timed_on = ${timed_on:sqlstring} AND b.ratio_to_eager > s.step / 20.0::double precision)::double precision
+  count(*) FILTER (WHERE b.timed_on = ${timed_on:sqlstring} AND b.best_ms IS NOT NULL
+      AND (s.step = 0 OR b.ratio_to_eager > s.step / 20.0::double precision))::double precision
     / count(*) AS "share of all problems"
 FROM view_batch_problem b CROSS JOIN generate_series(0, 80) AS s (step)
 WHERE b.batch_id = ${batch:sqlstring}

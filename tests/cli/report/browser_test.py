@@ -141,6 +141,24 @@ class KnownPages(PageCase):
         self.browser.open(self.path("batch") + "#p7", *DESKTOP)
         self.assertTrue(self.browser.evaluate("document.getElementById('p7').closest('details').open"))
 
+    def test_a_candidate_is_found_by_its_id(self):
+        candidates = self.browser_ids()
+        self.assertEqual(12, len(candidates))
+        for number in (0, len(candidates) - 1):  # in the tree; its source
+            self.browser.open(self.path("empty"), *DESKTOP)  # a link within the page would load nothing
+            self.browser.open(self.path("known") + "#" + candidates[number], *DESKTOP)
+            seen = ("(() => { const at = document.getElementById('%s'); const shown = at.tagName === 'LI' ? at :"
+                    " at.nextElementSibling; const box = shown.getBoundingClientRect(); return box.height > 0 && box.top >= -1 &&"
+                    " box.top < innerHeight; })()")
+            self.assertTrue(self.browser.evaluate(seen % candidates[number]), candidates[number])
+
+    def browser_ids(self):
+        """Of the known search's candidates: of those in the tree alone, then of those whose source is shown."""
+        self.browser.open(self.path("known"), *DESKTOP)
+        return self.browser.evaluate(
+            "[...document.querySelectorAll('.kernels li[id], details.kernel div[id]')].map((one) => one.id).sort((a, b) =>"
+            " !!document.getElementById(a).closest('.kernel') - !!document.getElementById(b).closest('.kernel'))")
+
     def test_without_scripts_tables_and_plots_are_there(self):
         self.browser.open(self.path("known"), *PHONE, scripts=False)
         self.assertEqual([], self.browser.complaints())
@@ -188,6 +206,10 @@ class RealSearch(PageCase):
             for size in (DESKTOP, PHONE):
                 for dark in (False, True):
                     self.look(path, "real", size, dark)
+
+            # In a folder a page has the name that dashboards link to.
+            cluster.cli("report", search_id[:8], "-o", self.folder.name)
+            self.assertTrue(os.path.exists(f"{self.folder.name}/{search_id}.html"))
 
             path = self.folder.name + "/batch-of-one.html"
             cluster.cli("report", batch["id"], "-o", path)

@@ -4,7 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include "cli/report/batch_figures.h"
-#include "cli/report/fast_p_plot.h"
+#include "cli/report/sections.h"
+#include "common/fast_p.h"
 #include "tests/cli/report/known_reports.h"
 
 namespace warpsmith::cli::report {
@@ -90,12 +91,19 @@ TEST_CASE("ratios and times are told in few digits, and what is missing as a das
   CHECK(MsText(0.5) == "0.5000 ms");
 }
 
-TEST_CASE("fast_p counts what is above p, of all problems", "[unit]") {
-  CHECK(FastP({0.5, 1.0, 1.5, 3.0}, 8, 1.0) == 0.25);
-  CHECK(FastP({0.5, 1.0, 1.5, 3.0}, 8, 0.0) == 0.5);
-  CHECK(FastP({0.5, 1.0, 1.5, 3.0}, 8, 1.5) == 0.125);
-  CHECK(FastP({}, 8, 0) == 0);
-  CHECK(FastP({}, 0, 0) == 0);
+TEST_CASE("where nothing was left to write, nothing failed", "[unit]") {
+  const v1::SearchReport known = testing::KnownSearch();
+  const SearchFigures before(known);
+  v1::SearchReport report = known;
+  v1::Candidate* none = report.mutable_ideas(0)->add_candidates();
+  none->set_id("exhausted");
+  none->set_state("rejected");
+  none->set_reject_reason("exhausted");
+  CHECK(FateOf(*none) == Fate::kNothingLeft);
+  const SearchFigures after(report);
+  CHECK(after.failures.size() == before.failures.size());
+  CHECK(after.ideas[0].outcome == before.ideas[0].outcome);
+  CHECK(Funnel(after).text() == Funnel(before).text());
 }
 
 TEST_CASE("a batch's figures are its data's", "[unit]") {
@@ -103,6 +111,7 @@ TEST_CASE("a batch's figures are its data's", "[unit]") {
   const BatchFigures figures(report);
   CHECK(figures.problems.size() == 12);
   CHECK(figures.ratios.size() == 9);
+  CHECK(figures.compared == 9);
   CHECK(figures.rounds == 3);
   for (const double p : {0.0, 1.0, 1.5, 2.0}) {
     const v1::BatchTotals& totals = report.batch().totals();

@@ -60,6 +60,18 @@ TEST_CASE("the page of a known search says what the search says", "[unit]") {
   CHECK(Count(tree, "<li class=") == 12);
   CHECK(tree.find("rejected (no_code)") != std::string::npos);
 
+  // Links of dashboards: each candidate once, one whose source is shown at its source, the others in the tree.
+  const v1::SearchReport known = testing::KnownSearch();
+  for (const v1::IdeaNode& node : known.ideas()) {
+    for (const v1::Candidate& candidate : node.candidates()) {
+      CAPTURE(candidate.id());
+      CHECK(Count(page, " id=\"" + candidate.id() + "\"") == 1);
+      const bool on_the_way = Count(sources, "<div id=\"" + candidate.id() + "\"></div><pre class=\"source\"") == 1;
+      CHECK(on_the_way == (Count(tree, "<a href=\"#" + candidate.id() + "\">") == 1));
+    }
+  }
+  CHECK(Count(sources, "<div id=\"") == 3);
+
   const std::string failures = SectionOf(page, "failures");
   CHECK(failures.find("<td class=\"n\">2</td><td class=\"some\">compile_error (source)</td>") != std::string::npos);
   CHECK(failures.find("identifier &quot;rown&quot; is undefined") != std::string::npos);

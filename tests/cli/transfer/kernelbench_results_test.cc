@@ -46,6 +46,17 @@ TEST_CASE("fast_p counts all problems and wants more than p", "[unit]") {
   CHECK_THAT(fast.ToText(), Catch::Contains("3 of 4 problems") && Catch::Contains("1 correct kernels have no compile"));
 }
 
+TEST_CASE("torch.compile is compared by way of eager, as in a report", "[unit]") {
+  v1::ExportedProblem problem = Solved(1, 1.0, 3.3, 1.5);  // 1.65 times as fast as torch.compile
+  v1::Baseline* eager = problem.mutable_problem()->add_baselines();
+  eager->set_name("eager");
+  eager->set_median_ms(3.0);
+  FastP fast;
+  fast.Add(problem);
+  fast.Add(Solved(2, 1.0, 3.3, 1.5));  // without eager's time by its own: exactly 1.5
+  CHECK(fast.ToJson()["fast_p"]["compile"]["1.5"] == 0.5);
+}
+
 TEST_CASE("results have KernelBench's fields", "[unit]") {
   v1::ExportedProblem problem = Solved(23, 2.0, 1.5, 0);
   for (const double sample : {1.0, 2.0, 3.0, 2.0})

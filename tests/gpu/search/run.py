@@ -2,7 +2,8 @@
 """Whole searches on every GPU of this machine: `warpsmith run` with the catalog, PostgreSQL and all services, from a
 bundle with services or a build. Needs Python alone.
 
-    run.py [--rounds 3] [--seconds 150] [--record FILE] [PROBLEM.py...]
+    run.py [--rounds 3] [--preset standard] [--accept CLASSES] [--seconds 150] [--record FILE] [--reports FOLDER]
+           [PROBLEM.py...]
 
 For each problem: the search ends well and the kernel it found is at least as fast as the first one that was right; and
 every GPU has had some of the work. Prints a line a check, what failed, and a table.
@@ -72,13 +73,16 @@ def evaluated(tree):
             if candidate.get("evaluation", {}).get("worker_id")]
 
 
-def search(cluster, path, rounds, seconds):
+def search(cluster, path, options, seconds):
     """What the search answered and its tree, or nothing where it did not end well."""
     name, began = path.stem, time.monotonic()
     try:
-        found = cluster.json("run", str(path), "--rounds", str(rounds), "--preset", "standard",
-                             timeout=seconds)["search"]
+        found = cluster.json("run", str(path), "--rounds", str(options.rounds), "--preset", options.preset, "--accept",
+                             options.accept, timeout=seconds)["search"]
         tree = cluster.json("tree", found["id"])
+        if options.reports:
+            report = cluster.call("report", found["id"], "--output", os.path.join(options.reports, name + ".html"))
+            say(report.returncode == 0, f"{name}: report {report.stderr.strip()[-300:]}")
     except (RuntimeError, KeyError, subprocess.TimeoutExpired) as error:
         return say(False, f"{name}: {error!r}"), None
     taken = time.monotonic() - began
@@ -126,6 +130,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("problems", nargs="*", metavar="PROBLEM.py")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--preset", default="standard")
+    parser.add_argument("--accept", default="fp32", help="precision classes")
+    parser.add_argument("--reports", metavar="FOLDER", help="one page a search")
     parser.add_argument("--seconds", type=float, default=150, help="for all of it")
     parser.add_argument("--record", metavar="FILE", help="what each search answered")
     options = parser.parse_args()
@@ -141,7 +148,7 @@ def main():
                 if left < 10:
                     failures += not say(False, f"{path.stem}: no time was left")
                     continue
-                good, answer = search(cluster, path, options.rounds, left)
+                good, answer = search(cluster, path, options, left)
                 failures += not good
                 kept += [answer] if answer else []
     failures += check_workers(kept) if kept else 1

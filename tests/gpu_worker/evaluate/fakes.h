@@ -29,6 +29,7 @@ struct Behaviour {
   double first_use = 1;  // factor of a launch on inputs not launched on before
   double cold = 1.05;    // a cold launch over a warm one
   double noise = 0.001;  // of each sample
+  int skips_every = 0;   // of so many timed launches one does nothing; 0: none
   double launch_gap_seconds = 0;
   v1::Outcome outcome = v1::OUTCOME_OK;
   int fails_at_call = 0;  // which call of Run or Time, from 0
@@ -68,6 +69,7 @@ class FakeExecutor final : public executor::Executor {
   const Behaviour behaviour_;
   std::vector<std::set<std::pair<int64_t, std::string>>> seen_;
   int calls_ = 0;
+  int timed_ = 0;
 };
 
 class FakeExecutorFactory final : public executor::ExecutorFactory {

@@ -40,7 +40,7 @@ class ScriptedExecutor final : public executor::Executor {
   std::vector<int> times;
 };
 
-class NoOracle final : public reference::Oracle {
+class NoOracleAtAll final : public reference::Oracle {
  public:
   absl::StatusOr<v1::IntakeResult> Intake(const std::string&, const std::string&, const v1::IntakeSettings&) override {
     return Internal("not here");
@@ -59,8 +59,9 @@ class NoOracle final : public reference::Oracle {
   absl::Status Release() override { return absl::OkStatus(); }
 };
 
-struct Fixture {
-  Fixture() : stages(clock), validation(Plan(clock), executor, oracle, clock, stages), gate(nullptr, clock) {}
+struct MeasurementFixture {
+  MeasurementFixture()
+      : stages(clock), validation(Plan(clock), executor, oracle, clock, stages), gate(nullptr, clock) {}
   static ValidationPlan Plan(Clock& clock) {
     ValidationPlan plan;
     plan.deadline = clock.Now() + std::chrono::hours(1);
@@ -73,7 +74,7 @@ struct Fixture {
   MeasurementOptions options;
   FakeClock clock;
   ScriptedExecutor executor;
-  NoOracle oracle;
+  NoOracleAtAll oracle;
   StageClock stages;
   Validation validation;
   ThrottleGate gate;
@@ -82,7 +83,7 @@ struct Fixture {
 };
 
 TEST_CASE("a steady time is measured with few samples and believed", "[unit]") {
-  Fixture f;
+  MeasurementFixture f;
   REQUIRE(f.Measure());
   CHECK(f.timing.median_ms() == Approx(1));
   CHECK(f.timing.host_clock_ms() == Approx(1));
@@ -91,7 +92,7 @@ TEST_CASE("a steady time is measured with few samples and believed", "[unit]") {
 }
 
 TEST_CASE("a noisy time takes more samples, up to the cap", "[unit]") {
-  Fixture f;
+  MeasurementFixture f;
   f.executor.noise = 0.01;
   REQUIRE(f.Measure());
   CHECK(f.timing.samples() <= 200);
@@ -149,7 +150,7 @@ TEST_CASE("a kernel of 3.4 us measured 20 times shows the same, whatever the clo
     std::vector<double> figures, medians;
     int samples = 0;
     for (unsigned seed = 1; seed <= 20; ++seed) {
-      Fixture f;
+      MeasurementFixture f;
       TickingExecutor executor(clock.tick, seed);
       MeasurementOptions options = MeasurementOptions::ForGpu();
       options.first_use_tolerance = 0;
@@ -174,7 +175,7 @@ TEST_CASE("a kernel of 3.4 us measured 20 times shows the same, whatever the clo
 
 TEST_CASE("a forged time is suspicious, whichever way it lies", "[unit]") {
   for (double lie : {0.1, 0.95, 1.5}) {
-    Fixture f;
+    MeasurementFixture f;
     f.executor.told_seconds = lie * f.executor.true_seconds;
     CHECK_FALSE(f.Measure());
     CHECK(f.evaluation.outcome() == v1::OUTCOME_SUSPICIOUS);
@@ -185,8 +186,8 @@ TEST_CASE("a forged time is suspicious, whichever way it lies", "[unit]") {
 
 TEST_CASE("a parent that reads its clock late is no lie of the candidate's", "[unit]") {
   const MeasurementOptions gpu = MeasurementOptions::ForGpu();
-  Fixture f, forged;
-  for (Fixture* each : {&f, &forged}) {
+  MeasurementFixture f, forged;
+  for (MeasurementFixture* each : {&f, &forged}) {
     each->options.clock_tries = gpu.clock_tries;
     each->options.batch_seconds = gpu.batch_seconds;
   }
@@ -200,7 +201,7 @@ TEST_CASE("a parent that reads its clock late is no lie of the candidate's", "[u
 
 TEST_CASE("a slow candidate is launched in every slot after the inputs changed", "[unit]") {
   // What is judged after timing is each slot's last launch: a slot left out would hold the answer to older inputs.
-  Fixture f;
+  MeasurementFixture f;
   f.executor.true_seconds = f.executor.told_seconds = 30;
   REQUIRE(f.Measure());
   REQUIRE(f.executor.times.size() >= 2);  // the screen, then at least one more
@@ -208,7 +209,7 @@ TEST_CASE("a slow candidate is launched in every slot after the inputs changed",
 }
 
 TEST_CASE("a launch that fails while it is timed has the executor's outcome", "[unit]") {
-  Fixture f;
+  MeasurementFixture f;
   f.executor.outcome = v1::OUTCOME_ILLEGAL_ACCESS;
   CHECK_FALSE(f.Measure());
   CHECK(f.evaluation.outcome() == v1::OUTCOME_ILLEGAL_ACCESS);
@@ -216,7 +217,7 @@ TEST_CASE("a launch that fails while it is timed has the executor's outcome", "[
 }
 
 TEST_CASE("only what is far behind the incumbent is left at its screen", "[unit]") {
-  Fixture f;
+  MeasurementFixture f;
   Measurement measurement({}, f.executor, f.validation, f.gate, f.clock);
   REQUIRE(*measurement.Screen(f.timing, f.evaluation));
   CHECK(measurement.MuchSlowerThan(0.3, f.timing));

@@ -31,6 +31,23 @@ TEST_CASE("lies about time are suspicious, each for its reason", "[unit]") {
   }
 }
 
+TEST_CASE("launches that do nothing show in the samples, a launch apart of a few microseconds does not", "[unit]") {
+  Fixture f;
+  f.world.behaviours[""].skips_every = 4;
+  v1::Evaluation evaluation = f.Evaluate();
+  INFO(evaluation.DebugString());
+  CHECK(evaluation.outcome() == v1::OUTCOME_SUSPICIOUS);
+  CHECK(evaluation.reason() == "skipped");
+
+  Fixture g;
+  Behaviour& tiny = g.world.behaviours[""];
+  tiny.true_seconds = 3.4e-6;
+  tiny.first_use = 0.88;
+  CHECK(g.Evaluate().outcome() == v1::OUTCOME_OK);
+  tiny.true_seconds = 34e-6;
+  CHECK(g.Evaluate().reason() == "first_use");
+}
+
 TEST_CASE("cold launches told to be faster than warm ones are not believed, launches with gaps are", "[unit]") {
   Fixture f;
   f.world.behaviours[""].cold = 0.9;
@@ -106,6 +123,12 @@ TEST_CASE("a time below the floor of bytes is suspicious, below that of operatio
   CHECK(evaluation.roofline().memory_floor_ms() == Approx(0.884).epsilon(0.01));
   CHECK(evaluation.roofline().compute_floor_ms() == Approx(2.04).epsilon(0.01));
   CHECK(evaluation.roofline().bound() == "compute");
+
+  // Tensor cores multiply sixteen-bit inputs exactly: theirs is the floor then.
+  for (v1::TensorSpec& tensor : *g.request.problem.mutable_signature()->mutable_tensors()) tensor.set_dtype("float16");
+  evaluation = g.Evaluate();
+  CHECK_FALSE(HasFlag(evaluation, "below_compute_floor"));
+  CHECK(evaluation.roofline().compute_floor_ms() == Approx(137.0 / 989).epsilon(0.01));
 }
 
 TEST_CASE("throttled samples are taken again, and kept in the end", "[unit]") {

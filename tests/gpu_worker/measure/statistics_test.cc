@@ -54,6 +54,36 @@ TEST_CASE("first uses differ only where all of them do and by more than noise", 
   CHECK_FALSE(FirstUseDiffers({1.1, 1.1}, {0.9, 1.0, 1.2, 0.95, 1.0, 1.15, 1.05, 0.9}, 0.03));
 }
 
+TEST_CASE("a difference of first use below the floor does not count", "[unit]") {
+  const std::vector<double> repeated = {3.4, 3.5, 3.4, 3.3, 3.4};
+  CHECK(FirstUseDiffers({3.0, 2.9}, repeated, 0.03));
+  CHECK_FALSE(FirstUseDiffers({3.0, 2.9}, repeated, 0.03, 1));
+  CHECK(FirstUseDiffers({1.0, 1.1}, repeated, 0.03, 1));
+}
+
+TEST_CASE("samples of launches that did nothing are told from honest ones", "[unit]") {
+  std::vector<double> samples(60, 0.07);
+  samples[0] = samples[30] = 0.002;
+  CHECK_FALSE(SomeSkipped(samples, 0.001));  // two might be an accident
+  samples[50] = 0.002;
+  CHECK(SomeSkipped(samples, 0.001));
+  samples.resize(200, 0.07);
+  CHECK_FALSE(SomeSkipped(samples, 0.001));  // three of 200 gain nothing
+  CHECK_FALSE(SomeSkipped({}, 0.001));
+  // Disturbed launches are longer; those of a few microseconds are as coarse as the clock.
+  CHECK_FALSE(SomeSkipped({1, 1, 1, 1, 1, 1, 1, 3, 4, 5}, 0.001));
+  CHECK_FALSE(SomeSkipped({0.0018, 0.0018, 0.0018, 0.0008, 0.0009, 0.0009, 0.0018}, 0.001));
+  std::mt19937_64 random(3);
+  std::lognormal_distribution<double> noise(0, 0.15);
+  int wrong = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    std::vector<double> honest(60);
+    for (double& x : honest) x = noise(random);
+    wrong += SomeSkipped(honest, 0.001) ? 1 : 0;
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("honest noise is seldom called a difference of first use", "[unit]") {
   std::mt19937_64 random(11);
   for (double sigma : {0.002, 0.02, 0.1}) {

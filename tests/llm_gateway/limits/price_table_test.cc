@@ -73,6 +73,8 @@ TEST_CASE("the price file that comes along is sound", "[unit]") {
   CHECK(table->Find("o3-2025-04-16")->output == 8);
   CHECK(table->Find("claude-opus-4-5")->cache_write_5m == 6.25);
   CHECK(table->Find("gemini-2.5-pro")->long_prompt_tokens == 200'000);
+  CHECK(CostOf(table->Find("text-embedding-3-large").value(), Usage(1'000'000, 0, 0, 0, 0, 0)) == Approx(0.13));
+  CHECK(CostOf(table->Find("text-embedding-3-small").value(), Usage(1'000'000, 0, 0, 0, 0, 0)) == Approx(0.02));
   CHECK_FALSE(table->Find("Kevin-32B").has_value());
   auto path = PriceTable::DefaultPath();
   REQUIRE(path.ok());

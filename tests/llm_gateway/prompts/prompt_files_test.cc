@@ -17,11 +17,11 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-const std::filesystem::path kPrompts = WARPSMITH_SOURCE_DIR "/llm_gateway/prompts";
+const std::filesystem::path kPromptFiles = WARPSMITH_SOURCE_DIR "/llm_gateway/prompts";
 
 std::vector<std::string> VariantFolders() {
   std::vector<std::string> names;
-  for (const auto& entry : EntriesOf(kPrompts)) {
+  for (const auto& entry : EntriesOf(kPromptFiles)) {
     if (std::filesystem::is_directory(entry)) names.push_back(entry.filename().string());
   }
   return names;
@@ -30,11 +30,11 @@ std::vector<std::string> VariantFolders() {
 TEST_CASE("every folder is a variant that loads", "[unit]") {
   const std::vector<std::string> names = VariantFolders();
   CHECK(names == std::vector<std::string>{"default", "terse"});
-  absl::StatusOr<PromptSet> prompts = PromptSet::Load(kPrompts, names);
+  absl::StatusOr<PromptSet> prompts = PromptSet::Load(kPromptFiles, names);
   INFO(Message(prompts.status()));
   REQUIRE(prompts.ok());
   for (const std::string& name : names) {
-    CHECK(EntriesOf(kPrompts / name).size() == 9);  // no file that nothing reads
+    CHECK(EntriesOf(kPromptFiles / name).size() == 9);  // no file that nothing reads
   }
 }
 
@@ -50,7 +50,7 @@ TEST_CASE("a prompt's text never changes without its version", "[unit]") {
     CHECK(digests.emplace(line.substr(0, space), line.substr(space + 1)).second);  // a version stands once
   }
   for (const std::string& variant : VariantFolders()) {
-    for (const auto& path : EntriesOf(kPrompts / variant)) {
+    for (const auto& path : EntriesOf(kPromptFiles / variant)) {
       const std::string text = ReadFile(path).value();
       const std::string first = text.substr(0, text.find('\n'));
       REQUIRE(first.rfind("version: ", 0) == 0);
@@ -67,7 +67,7 @@ TEST_CASE("a prompt's text never changes without its version", "[unit]") {
 TEST_CASE("each contract's example is a candidate that its own reader takes", "[unit]") {
   for (const std::string& variant : VariantFolders()) {
     INFO(variant);
-    CodeReply code = ReadCode(ReadFile(kPrompts / variant / "contract.txt").value(), false);
+    CodeReply code = ReadCode(ReadFile(kPromptFiles / variant / "contract.txt").value(), false);
     REQUIRE(code.status == "ok");
     const size_t start = code.source.find('{');
     auto plan = ParseStrictJson(code.source.substr(start, code.source.find("*/") - start));
@@ -78,7 +78,7 @@ TEST_CASE("each contract's example is a candidate that its own reader takes", "[
 }
 
 TEST_CASE("every variant tells the contract, the banned and the format of ideas", "[unit]") {
-  PromptSet prompts = PromptSet::Load(kPrompts, VariantFolders()).value();
+  PromptSet prompts = PromptSet::Load(kPromptFiles, VariantFolders()).value();
   for (const std::string& variant : prompts.variants()) {
     INFO(variant);
     v1::ProposeIdeasRequest request;

@@ -8,7 +8,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr int64_t kWall = 1'700'000'000'000'000;  // Tue, 14 Nov 2023 22:13:20 GMT
+constexpr int64_t kPolicyWall = 1'700'000'000'000'000;  // Tue, 14 Nov 2023 22:13:20 GMT
 
 TEST_CASE("what is retried, and how often", "[unit]") {
   RetryPolicy policy;
@@ -78,7 +78,7 @@ TEST_CASE("a server's wish to wait is kept, but not without end", "[unit]") {
 TEST_CASE("a rate limit's reset is waited for up to the policy's own ceiling", "[unit]") {
   RetryPolicy policy;
   HttpHeaders headers = {{"x-ratelimit-reset-tokens", "7s"}};
-  RetryHints hints = ParseRetryHints(429, headers, kWall);
+  RetryHints hints = ParseRetryHints(429, headers, kPolicyWall);
   CHECK_FALSE(hints.retry_after.has_value());
   CHECK(hints.reset_after == seconds(7));
   RetryDecision decision = DecideRetry(policy, ErrorClass::kRateLimited, 1, seconds(0), hints, 0);
@@ -92,9 +92,9 @@ TEST_CASE("a rate limit's reset is waited for up to the policy's own ceiling", "
   CHECK(decision.wait < seconds(31));
   CHECK(AskedWait(policy, hints) == seconds(30));
 
-  CHECK_FALSE(ParseRetryHints(500, headers, kWall).reset_after.has_value());
+  CHECK_FALSE(ParseRetryHints(500, headers, kPolicyWall).reset_after.has_value());
   headers.emplace_back("retry-after", "2");
-  hints = ParseRetryHints(429, headers, kWall);
+  hints = ParseRetryHints(429, headers, kPolicyWall);
   CHECK(hints.retry_after == seconds(2));
   CHECK_FALSE(hints.reset_after.has_value());
   CHECK(AskedWait(policy, hints) == seconds(2));
@@ -123,7 +123,7 @@ TEST_CASE("x-should-retry overrules the class, but not for keys and quotas", "[u
 }
 
 TEST_CASE("every form of the headers", "[unit]") {
-  auto after = [](HttpHeaders headers) { return ParseRetryHints(429, headers, kWall).retry_after; };
+  auto after = [](HttpHeaders headers) { return ParseRetryHints(429, headers, kPolicyWall).retry_after; };
   CHECK(after({{"retry-after-ms", "250"}}) == milliseconds(250));
   CHECK(after({{"retry-after", "3"}}) == seconds(3));
   CHECK(after({{"retry-after", "1.5"}}) == milliseconds(1500));
@@ -139,8 +139,8 @@ TEST_CASE("every form of the headers", "[unit]") {
   CHECK_FALSE(after({}).has_value());
   CHECK(after({{"retry-after", "nan"}}).has_value() == false);
   CHECK(after({{"retry-after", "1e300"}}) == FromSeconds(1e8));
-  CHECK(ParseRetryHints(500, {{"x-should-retry", "false"}}, kWall).should_retry == false);
-  CHECK_FALSE(ParseRetryHints(500, {{"x-should-retry", "perhaps"}}, kWall).should_retry.has_value());
+  CHECK(ParseRetryHints(500, {{"x-should-retry", "false"}}, kPolicyWall).should_retry == false);
+  CHECK_FALSE(ParseRetryHints(500, {{"x-should-retry", "perhaps"}}, kPolicyWall).should_retry.has_value());
 }
 
 }  // namespace

@@ -118,6 +118,12 @@ TEST_CASE("a gateway that knows no such stream is told apart from one that is no
     REQUIRE(heard.Await(1));
     CHECK(heard.replies[1].at(0).code() == grpc::StatusCode::UNIMPLEMENTED);
     CHECK_FALSE(conversation.supported());
+    // It may have been replaced meanwhile.
+    GatewayConversation forgets(*stub, std::chrono::milliseconds(1));
+    forgets.Start(ImplementOne(), heard.Ear());
+    REQUIRE(heard.Await(2));
+    RealClock().SleepFor(std::chrono::milliseconds(2));
+    CHECK(forgets.supported());
   }
   StopServer(*running.server, 1);
   const auto stub = v1::GatewayService::NewStub(ConnectTo("127.0.0.1:1"));

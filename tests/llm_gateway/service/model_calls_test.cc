@@ -204,6 +204,13 @@ TEST_CASE("with novelty_by a model's embeddings tell which ideas are too close",
   const size_t asked = server.RequestsOf("vectors").size();
   CHECK(Propose(gateway, request).ideas_size() == 1);
   CHECK(server.RequestsOf("vectors").size() == asked);
+
+  // Without a price of its own the one that is listed.
+  RunningGateway listed(server, Model("e", "vectors", ", embedding_model: text-embedding-3-small"));
+  const PooledModel& model = *listed.parts().models->Find("e");
+  REQUIRE(model.embedding_price.has_value());
+  CHECK(model.embedding_price->input == 0.02);
+  CHECK(model.embedding_price_id != "gateway.yaml");
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ _LARGE_WORD = {"float16": "<e", "float32": "<f", "float64": "<d"}
 # Exponent all ones, quiet bit clear, payload from the low bits.
 _NAN = {"float16": (2, 0x7C00, 0x1FF), "bfloat16": (2, 0x7F80, 0x3F), "float32": (4, 0x7F800000, 0x3FFFFF),
         "float64": (8, 0x7FF0000000000000, 0x7FFFFFFFFFFFF)}
+NAN_TYPES = frozenset(_NAN)  # no value that was computed is equal to their poison
 _LARGE = {"float16": 2.0 ** 14, "bfloat16": 2.0 ** 100, "float32": 2.0 ** 100, "float64": 2.0 ** 500}
 # Types of a plan that PyTorch has from 2.1 or 2.3 on.
 _YOUNG = {"uint16": 2, "uint32": 4, "uint64": 8, "float8_e4m3fn": 1, "float8_e5m2": 1}

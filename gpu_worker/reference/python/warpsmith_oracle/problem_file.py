@@ -125,6 +125,23 @@ class ProblemFile:
             raise refuse(error, "no_model", "Model(*get_init_inputs())", self) from error
         return model
 
+    @property
+    def module(self):
+        """The imported file."""
+        return self._module
+
+    def constructor_arguments(self):
+        """(positional, named) arguments of Model."""
+        self._stage("no_model")
+        try:
+            with torch.no_grad():
+                arguments = self._module.get_init_inputs()
+        except BaseException as error:
+            raise refuse(error, "no_model", "get_init_inputs()", self) from error
+        if isinstance(arguments, dict):
+            return [], arguments
+        return _constructor_arguments(self._module.Model, arguments)
+
     def _moved(self, tensor):
         """Parameters in a list of the module's own have been moved with it."""
         placed = isinstance(tensor, torch.nn.Parameter) or tensor.device == torch.device(self.device)

@@ -250,6 +250,11 @@ def begin_trial(server, slot, seed, distribution, poison, scratch_fill):
 
 
 @command
+def unwritten(server, slots):
+    return {"output": server.need_trials().unwritten(slots)}
+
+
+@command
 def judge(server, slot, accepted, launch):
     return server.need_trials().judge(slot, accepted, launch == "timed")
 

@@ -13,7 +13,7 @@ import torch
 from warpsmith_oracle import checksums, device as devices, draws, judge, norms, tensors
 from warpsmith_oracle.buffers import OUTPUT, READ_ONLY, SCRATCH, UPDATED
 from warpsmith_oracle.errors import OracleError
-from warpsmith_oracle.fills import Fills, KernelGuards, PoolGuards, element_bytes
+from warpsmith_oracle.fills import NAN_TYPES, Fills, KernelGuards, PoolGuards, element_bytes, words
 from warpsmith_oracle.slots import DeviceSlots, HostSlots
 
 OUT_OF_BOUNDS, INPUT_MODIFIED = "OUTCOME_OUT_OF_BOUNDS", "OUTCOME_INPUT_MODIFIED"
@@ -188,6 +188,21 @@ class Trials:
         found = self._sums(slot.inputs + slot.modules.buffers)
         known = {**slot.modules.sums, **slot.sums}
         return {name for name, value in found.items() if known.get(name) != value}
+
+    def unwritten(self, indexes):
+        """The first floating output of these slots whose last element still is what begin() filled it with; empty
+        where there is none. Small copies that wait for nobody else's work: asked right after another process has said
+        that it has written them."""
+        for index in indexes:
+            slot = self._slot(index)
+            if slot.pattern not in (0, 1):
+                continue
+            for buffer in slot.buffers:
+                if buffer.kind == OUTPUT and buffer.size > 0 and buffer.dtype in NAN_TYPES:
+                    last = words(buffer.payload, buffer.dtype)[-1].item()
+                    if last == self._fills.poison(buffer.dtype, slot.pattern):
+                        return buffer.name
+        return ""
 
     def judge(self, index, accepted, timed):
         slot = self._slot(index)

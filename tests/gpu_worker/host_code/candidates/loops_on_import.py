@@ -1,0 +1,3 @@
+# expect: timeout | importing the file was still running
+while True:
+    pass

@@ -1,0 +1,14 @@
+# expect: launch_error | SystemExit
+import sys
+import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, inputs, outputs, scale):
+        super().__init__()
+        self.linear = nn.Linear(inputs, outputs)
+        self.scale = scale
+
+    def forward(self, x):
+        sys.exit(0)

@@ -1,0 +1,13 @@
+# expect: wrong_output | output
+import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, inputs, outputs, scale):
+        super().__init__()
+        self.linear = nn.Linear(inputs, outputs)
+        self.scale = scale
+
+    def forward(self, x):
+        return torch.zeros(x.shape[0], self.linear.out_features)
