@@ -22,7 +22,7 @@ class Reactor final : public grpc::ClientBidiReactor<v1::WorkerMessage, v1::Coor
 
   void Begin(v1::WorkerService::Stub& stub, std::shared_ptr<Reactor> self) {
     self_ = std::move(self);
-    stub.async()->Session(&context_, this);
+    stub.async()->Session(context_.get(), this);
     AddHold();  // writes come from outside reactions
     StartRead(&incoming_);
     StartCall();
@@ -47,7 +47,13 @@ class Reactor final : public grpc::ClientBidiReactor<v1::WorkerMessage, v1::Coor
 
   // Close, and do not wait for the other side.
   void Abort() {
-    context_.TryCancel();
+    std::shared_ptr<grpc::ClientContext> context;
+    {
+      std::lock_guard lock(mutex_);
+      context = context_;
+    }
+    // Outside the lock, since what it ends may be told at once.
+    if (context != nullptr) context->TryCancel();
     Close();
   }
 
@@ -81,11 +87,17 @@ class Reactor final : public grpc::ClientBidiReactor<v1::WorkerMessage, v1::Coor
 
   void OnDone(const grpc::Status& status) override {
     std::shared_ptr<Reactor> self = std::move(self_);
+    {
+      // It holds the channel, whose last holder must not be this thread of gRPC's; the listener may let go of the
+      // others.
+      std::lock_guard lock(mutex_);
+      context_.reset();
+    }
     listener_.OnClosed(FromGrpc(status));
   }
 
   StreamListener& listener_;
-  grpc::ClientContext context_;
+  std::shared_ptr<grpc::ClientContext> context_ = std::make_shared<grpc::ClientContext>();  // until the call is over
   v1::CoordinatorMessage incoming_;
   std::shared_ptr<Reactor> self_;
   std::mutex mutex_;

@@ -14,7 +14,7 @@
 namespace warpsmith::simulation {
 namespace {
 
-constexpr uint64_t kSeeds = 150;  // what fits beside the other tests; the slow case has them all
+constexpr uint64_t kSeeds = 100;  // what fits beside the other tests; the slow case has them all
 constexpr uint64_t kAllSeeds = 2000;
 constexpr int kFailuresShown = 3;
 
