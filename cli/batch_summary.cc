@@ -26,6 +26,8 @@ constexpr StageField kStages[] = {
     {"load", &v1::StageSeconds::load, &v1::StageSeconds::set_load, false},
     {"prepare", &v1::StageSeconds::prepare, &v1::StageSeconds::set_prepare, false},
     {"start", &v1::StageSeconds::start, &v1::StageSeconds::set_start, false},
+    {"quiet", &v1::StageSeconds::quiet, &v1::StageSeconds::set_quiet, false},
+    {"clocks", &v1::StageSeconds::clocks, &v1::StageSeconds::set_clocks, false},
     {"inputs", &v1::StageSeconds::inputs, &v1::StageSeconds::set_inputs, true},
     {"run", &v1::StageSeconds::run, &v1::StageSeconds::set_run, true},
     {"judge", &v1::StageSeconds::judge, &v1::StageSeconds::set_judge, true},

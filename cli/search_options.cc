@@ -109,6 +109,11 @@ void AddSearchOptions(CLI::App* command, SearchOptions* search) {
   command->add_flag_callback(
       "--frozen-weights", [settings] { settings->set_frozen_weights(true); },
       "kernels may prepare weights once, ahead of time");
+  command
+      ->add_option_function<std::string>(
+          "--baselines", [settings](const std::string& name) { settings->set_baselines(name); },
+          "of PyTorch on a GPU: all (default), or eager: without torch.compile, which takes a minute or more a problem")
+      ->check(Quiet(CLI::IsMember({"all", "eager"})));
   command->add_option("--request-id", search->request_id, "the same id again is the same search");
   AddIntakeOptions(command, settings->mutable_intake());
 }

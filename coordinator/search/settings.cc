@@ -99,6 +99,9 @@ absl::StatusOr<SearchValues> ResolveSettings(const v1::SearchSettings& settings)
         fmt::format("settings.stop_at_roofline_share is {}; give a share of the roofline up to 1, or 0 for never",
                     values.stop_at_roofline_share));
   }
+  if (!settings.baselines().empty() && settings.baselines() != "all" && settings.baselines() != "eager") {
+    return InvalidArgument(fmt::format("settings.baselines is \"{}\"; there are all and eager", settings.baselines()));
+  }
   if (!settings.model_choice().empty()) values.model_choice = settings.model_choice();
   if (values.model_choice != "bandit" && values.model_choice != "fixed_split") {
     return InvalidArgument(

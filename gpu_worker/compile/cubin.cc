@@ -13,7 +13,6 @@ namespace {
 constexpr uint8_t kFormatSized = 4;
 constexpr uint8_t kMaxThreads = 0x05, kRequiredThreads = 0x10, kFrameSize = 0x11, kKernelParameter = 0x17,
                   kRegisterCount = 0x2f, kKernelParameterV2 = 0x45;
-constexpr uint8_t kObject = 1;  // symbol type
 constexpr int kMaxParameters = 4096;
 
 struct Record {
@@ -91,7 +90,7 @@ uint64_t AddSaturating(uint64_t a, uint64_t b) {
 uint64_t ModuleBytes(const ElfFile& file, const std::vector<ElfSymbol>& symbols) {
   std::vector<uint64_t> by_symbols(file.sections().size());
   for (const ElfSymbol& symbol : symbols) {
-    if (symbol.type != kObject || symbol.section >= by_symbols.size()) continue;
+    if (!symbol.Object() || symbol.section >= by_symbols.size()) continue;
     by_symbols[symbol.section] = AddSaturating(by_symbols[symbol.section], symbol.size);
   }
   uint64_t total = 0;

@@ -39,6 +39,8 @@ struct ElfSymbol {
   uint8_t type = 0;      // 1 object, 2 function, 6 thread-local, 10 indirect function
   uint8_t bind = 0;      // 0 local, 1 global, 2 weak
   uint8_t visibility = 0;
+
+  bool Object() const { return type == 1; }
 };
 
 struct ElfSegment {

@@ -13,7 +13,7 @@
 namespace warpsmith::compile {
 namespace {
 
-constexpr uint8_t kObject = 1, kThreadLocal = 6, kIndirectFunction = 10;
+constexpr uint8_t kThreadLocal = 6, kIndirectFunction = 10;
 constexpr uint32_t kLoad = 1, kThreadLocalSegment = 7;
 constexpr uint32_t kSymbolTable = 2, kDynamicSymbols = 11;
 
@@ -175,7 +175,7 @@ absl::StatusOr<HostObject> ReadHostObject(std::string_view bytes, int kernel_cou
     object.kernels.push_back(std::move(kernel));
   }
   for (const ElfSymbol& symbol : symbols) {
-    if (symbol.type != kObject || symbol.size == 0 || symbol.section >= file.sections().size()) continue;
+    if (!symbol.Object() || symbol.size == 0 || symbol.section >= file.sections().size()) continue;
     if (symbol.section != 0 && HoldsState(file.sections()[symbol.section])) {
       object.writable_variables.emplace_back(symbol.name);
     }

@@ -73,7 +73,6 @@ absl::Status CandidateRun::Prepare() {
   if (slots == 0) return Internal("the oracle prepared no slot");
   layout_ = emulated() ? SlotLayout::Shared(slots) : SlotLayout::Dedicated(slots);
 
-  StageClock::Span span(stages_, Stage::kStart);
   executor::ExecutorSpec incumbent;
   if (job_.incumbent != nullptr) {
     incumbent.artifact_path = job_.files.incumbent();
@@ -84,6 +83,7 @@ absl::Status CandidateRun::Prepare() {
       for (int at : shared.of_second) of_incumbent.push_back(slot[static_cast<size_t>(at)]);
       slot.resize(static_cast<size_t>(job_.candidate.plan.buffers_size()));
     }
+    StageClock::Span span(stages_, Stage::kStart);
     absl::StatusOr<std::unique_ptr<executor::Executor>> started = parts_.executors.Start(incumbent);
     if (started.ok()) {
       incumbent_ = *std::move(started);
@@ -94,7 +94,9 @@ absl::Status CandidateRun::Prepare() {
   spec.artifact_path = job_.files.candidate();
   spec.plan = job_.candidate.plan;
   spec.address_space_bytes = parts_.options.candidate_memory_bytes;
-  WARPSMITH_ASSIGN_OR_RETURN(executor_, parts_.executors.Start(spec));
+  // On a GPU the first inputs are made meanwhile; emulated, the two would only share the cores.
+  starting_ = std::async(emulated() ? std::launch::deferred : std::launch::async,
+                         [this] { return parts_.executors.Start(spec_); });
   return absl::OkStatus();
 }
 
@@ -120,7 +122,14 @@ absl::Status CandidateRun::Run(std::stop_token stop, Anchor& anchor, v1::Evaluat
   plan.seed = job_.slice.seed;
   plan.run_limit_seconds = RunLimitSeconds();
   plan.deadline = parts_.clock.Now() + FromSeconds(parts_.options.evaluation_limit_seconds);
-  validation_ = std::make_unique<Validation>(std::move(plan), *executor_, parts_.oracle, parts_.clock, stages_);
+  const absl::Status begun = Validation::BeginFirstTrial(plan, parts_.oracle, stages_);
+  {
+    StageClock::Span span(stages_, Stage::kStart);
+    WARPSMITH_ASSIGN_OR_RETURN(executor_, starting_.get());
+  }
+  WARPSMITH_RETURN_IF_ERROR(begun);
+  validation_ = std::make_unique<Validation>(std::move(plan), *executor_, parts_.oracle, parts_.clock, stages_,
+                                             /*first_begun=*/true);
   gate_ = std::make_unique<ThrottleGate>(parts_.guard, parts_.clock);
   MeasurementOptions measurement = parts_.options.measurement;
   measurement.random_seed = job_.random_seed;
@@ -130,7 +139,7 @@ absl::Status CandidateRun::Run(std::stop_token stop, Anchor& anchor, v1::Evaluat
 }
 
 void CandidateRun::BeginQuiet() {
-  StageClock::Span span(stages_, Stage::kStart);
+  StageClock::Span span(stages_, Stage::kQuiet);
   parts_.quiet.Begin();
 }
 
@@ -170,7 +179,11 @@ absl::StatusOr<bool> CandidateRun::MeasureAndConfirm(v1::Timing& timing, v1::Eva
   WARPSMITH_RETURN_IF_ERROR(validation_->BeginTimed(/*poison=*/false, /*new_inputs=*/!layout_.dedicated));
   BeginQuiet();
   WARPSMITH_ASSIGN_OR_RETURN(bool passed, measurement_->Measure(timing, evaluation));
-  if (!confirming()) parts_.quiet.End();
+  if (!confirming()) {
+    // The process has nothing left to do, and ending a context takes the driver as long as judging what it left.
+    executor_.reset();
+    parts_.quiet.End();
+  }
   if (!passed) {
     // A wrong output of these launches says more than a strange time.
     if (emulated() || evaluation.outcome() != v1::OUTCOME_SUSPICIOUS) return false;

@@ -5,6 +5,7 @@
 #ifndef WARPSMITH_GPU_WORKER_EVALUATE_CANDIDATE_RUN_H_
 #define WARPSMITH_GPU_WORKER_EVALUATE_CANDIDATE_RUN_H_
 
+#include <future>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -91,6 +92,7 @@ class CandidateRun {
   SlotLayout layout_;
   std::optional<TemporaryDirectory> buffers_;
   executor::ExecutorSpec spec_;
+  std::future<absl::StatusOr<std::unique_ptr<executor::Executor>>> starting_;  // reads spec_
   std::unique_ptr<executor::Executor> executor_;
   std::unique_ptr<executor::Executor> incumbent_;
   std::string incumbent_error_;

@@ -68,14 +68,21 @@ absl::StatusOr<bool> Measurement::Take(const std::vector<int>& slots, int warmup
   request.samples = samples;
   for (;;) {
     request.limit_seconds = validation_.RunLimit(warmups + samples);
-    gate_.Begin();
+    {
+      StageClock::Span span(validation_.stages(), Stage::kClocks);
+      gate_.Begin();
+    }
     executor::RunReport report;
     {
       StageClock::Span span(validation_.stages(), Stage::kMeasure);
       report = executor_.Time(request);
     }
     if (!validation_.Ran(report, "timed_launch", evaluation)) return false;
-    ThrottleGate::Verdict verdict = gate_.End();
+    ThrottleGate::Verdict verdict;
+    {
+      StageClock::Span span(validation_.stages(), Stage::kClocks);
+      verdict = gate_.End();
+    }
     if (verdict == ThrottleGate::Verdict::kTakeAgain) {
       timing.set_throttled_samples(timing.throttled_samples() + static_cast<int>(report.samples.size()));
       continue;

@@ -77,7 +77,11 @@ absl::StatusOr<bool> Measurement::CompareClocks(v1::Timing& timing, v1::Evaluati
     request.limit_seconds = validation_.RunLimit(request.repetitions);
     executor::RunReport batch = executor_.Run(request);
     if (!validation_.Ran(batch, "timed_launch", evaluation)) return false;
-    double batch_mhz = gate_.ReadMhz();
+    double batch_mhz = 0;
+    {
+      StageClock::Span clocks(validation_.stages(), Stage::kClocks);
+      batch_mhz = gate_.ReadMhz();
+    }
     double host_ms = (batch.host_seconds - empty.host_seconds) / request.repetitions * 1e3;
     double device_ms = batch.device_seconds / request.repetitions * 1e3;
     timing.set_host_clock_ms(host_ms);

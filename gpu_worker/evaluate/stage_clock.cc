@@ -26,6 +26,8 @@ v1::StageSeconds StageClock::Seconds() const {
   seconds.set_measure(of(Stage::kMeasure));
   seconds.set_reference(of(Stage::kReference));
   seconds.set_profile(of(Stage::kProfile));
+  seconds.set_quiet(of(Stage::kQuiet));
+  seconds.set_clocks(of(Stage::kClocks));
   return seconds;
 }
 
@@ -42,6 +44,8 @@ void AddSeconds(const v1::StageSeconds& more, v1::StageSeconds& sum) {
   sum.set_measure(sum.measure() + more.measure());
   sum.set_reference(sum.reference() + more.reference());
   sum.set_profile(sum.profile() + more.profile());
+  sum.set_quiet(sum.quiet() + more.quiet());
+  sum.set_clocks(sum.clocks() + more.clocks());
 }
 
 }  // namespace warpsmith::evaluate

@@ -25,6 +25,8 @@ enum class Stage {
   kMeasure,
   kReference,
   kProfile,
+  kQuiet,
+  kClocks,
   kCount
 };
 

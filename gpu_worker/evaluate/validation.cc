@@ -9,8 +9,13 @@
 namespace warpsmith::evaluate {
 
 Validation::Validation(ValidationPlan plan, executor::Executor& executor, reference::Oracle& oracle, Clock& clock,
-                       StageClock& stages)
-    : plan_(std::move(plan)), executor_(executor), oracle_(oracle), clock_(clock), stages_(stages) {}
+                       StageClock& stages, bool first_begun)
+    : plan_(std::move(plan)),
+      executor_(executor),
+      oracle_(oracle),
+      clock_(clock),
+      stages_(stages),
+      first_begun_(first_begun) {}
 
 double Validation::RunLimit(int runs) const {
   return std::clamp(ToSeconds(plan_.deadline - clock_.Now()), 0.001, plan_.run_limit_seconds * std::max(runs, 1));
@@ -42,16 +47,31 @@ bool Validation::Judged(const reference::JudgeReport& report, const std::string&
   return false;
 }
 
-absl::StatusOr<bool> Validation::Trial(int number, int64_t seed, const std::string& distribution,
-                                       reference::OutputFill fill, const std::string& stage, v1::Evaluation& evaluation,
-                                       std::string& digest) {
+namespace {
+
+reference::TrialRequest TrialOf(const ValidationPlan& plan, int number, int64_t seed, const std::string& distribution,
+                                reference::OutputFill fill) {
   reference::TrialRequest trial;
-  trial.slot = plan_.layout.TrialSlot(number);
+  trial.slot = plan.layout.TrialSlot(number);
   trial.seed = seed;
   trial.distribution = distribution;
   trial.output_fill = fill;
   trial.scratch_fill = number % 2 == 0 ? reference::ScratchFill::kPoison : reference::ScratchFill::kLarge;
-  {
+  return trial;
+}
+
+}  // namespace
+
+absl::Status Validation::BeginFirstTrial(const ValidationPlan& plan, reference::Oracle& oracle, StageClock& stages) {
+  StageClock::Span span(stages, Stage::kInputs);
+  return oracle.BeginTrial(TrialOf(plan, 0, plan.seed, "plain", reference::OutputFill::kPoisonA));
+}
+
+absl::StatusOr<bool> Validation::Trial(int number, int64_t seed, const std::string& distribution,
+                                       reference::OutputFill fill, const std::string& stage, v1::Evaluation& evaluation,
+                                       std::string& digest) {
+  const reference::TrialRequest trial = TrialOf(plan_, number, seed, distribution, fill);
+  if (number > 0 || !first_begun_) {
     StageClock::Span span(stages_, Stage::kInputs);
     WARPSMITH_RETURN_IF_ERROR(oracle_.BeginTrial(trial));
   }

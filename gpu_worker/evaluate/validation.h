@@ -33,8 +33,12 @@ struct ValidationPlan {
 
 class Validation {
  public:
+  // The first trial's inputs; its executor may still be starting.
+  static absl::Status BeginFirstTrial(const ValidationPlan& plan, reference::Oracle& oracle, StageClock& stages);
+
+  // `first_begun`: BeginFirstTrial has been called for this plan.
   Validation(ValidationPlan plan, executor::Executor& executor, reference::Oracle& oracle, Clock& clock,
-             StageClock& stages);
+             StageClock& stages, bool first_begun = false);
 
   // True: everything passed so far. False: `evaluation` has the outcome.
   absl::StatusOr<bool> FirstTrial(v1::Evaluation& evaluation);
@@ -66,6 +70,7 @@ class Validation {
   reference::Oracle& oracle_;
   Clock& clock_;
   StageClock& stages_;
+  const bool first_begun_;
   int new_rounds_ = 0;
 };
 

@@ -33,8 +33,12 @@ constexpr const char* kReadable[] = {
 // Of the machine: how many processors there are, and of the process itself.
 constexpr const char* kReadableWithoutGpu[] = {"/proc/cpuinfo", "/proc/meminfo", "/proc/self",
                                                "/sys/devices/system/cpu"};
-// The driver looks in many places, and keeps small files that processes share in the shared memory's folder.
-constexpr const char* kReadableWithGpu[] = {"/dev", "/proc", "/sys", "/etc/nvidia", "/run/nvidia", "/usr/local/nvidia"};
+// The driver looks in many places, and keeps small files that processes share in the shared memory's folder. Never all
+// of /proc or /dev: Landlock lets a process read its parent's environment, where keys may be, and root reads disks.
+constexpr const char* kReadableWithGpu[] = {
+    "/proc/cpuinfo", "/proc/meminfo",    "/proc/stat",   "/proc/devices", "/proc/modules",    "/proc/filesystems",
+    "/proc/version", "/proc/loadavg",    "/proc/driver", "/proc/sys",     "/proc/self",       "/sys",
+    "/dev/shm",      "/dev/nvidia-caps", "/etc/nvidia",  "/run/nvidia",   "/usr/local/nvidia"};
 constexpr const char* kWritableWithGpu[] = {"/dev/shm", "/proc/self"};
 constexpr const char* kDevices[] = {"/dev/null", "/dev/zero"};
 constexpr const char* kGpuDevices[] = {"/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/dxg"};

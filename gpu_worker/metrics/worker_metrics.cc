@@ -99,6 +99,8 @@ void WorkerMetrics::CountResult(const v1::Assignment& assignment, const v1::Task
   stage("measure", took.measure());
   stage("reference", took.reference());
   stage("profile", took.profile());
+  stage("quiet", took.quiet());
+  stage("clocks", took.clocks());
 }
 
 void WorkerMetrics::OnExecutorLost(const std::string& outcome) {

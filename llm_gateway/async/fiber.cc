@@ -30,7 +30,7 @@ thread_local Fiber* running_fiber = nullptr;
 
 }  // namespace
 
-std::unique_ptr<Fiber> Fiber::Make(Fibers& owner) {
+std::unique_ptr<Fiber> Fiber::Make(Fibers& owner, Fibers::Home& home) {
   const size_t bytes = PageBytes() + kStackBytes;
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
@@ -38,10 +38,10 @@ std::unique_ptr<Fiber> Fiber::Make(Fibers& owner) {
     munmap(memory, bytes);
     return nullptr;
   }
-  return std::unique_ptr<Fiber>(new Fiber(owner, static_cast<char*>(memory)));
+  return std::unique_ptr<Fiber>(new Fiber(owner, home, static_cast<char*>(memory)));
 }
 
-Fiber::Fiber(Fibers& owner, char* memory) : owner_(owner), memory_(memory) {
+Fiber::Fiber(Fibers& owner, Fibers::Home& home, char* memory) : owner_(owner), home_(home), memory_(memory) {
   rest_ = boost::context::detail::make_fcontext(memory_ + PageBytes() + kStackBytes, kStackBytes, &Fiber::Enter);
 #if defined(__SANITIZE_THREAD__)
   view_ = __tsan_create_fiber(0);
@@ -121,7 +121,7 @@ bool Fiber::Go() {
 }
 
 void Fiber::Wake() {
-  owner_.loop_.Post([this] { owner_.Resume(this); });
+  home_.loop->Post([this] { owner_.Resume(this); });
 }
 
 }  // namespace warpsmith::gateway

@@ -19,7 +19,7 @@ namespace warpsmith::gateway {
 class Fiber {
  public:
   // Null where there is no memory for a stack.
-  static std::unique_ptr<Fiber> Make(Fibers& owner);
+  static std::unique_ptr<Fiber> Make(Fibers& owner, Fibers::Home& home);
   ~Fiber();
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
@@ -36,19 +36,21 @@ class Fiber {
   // The same at once, from the loop's own context.
   void GoOn() { owner_.Resume(this); }
 
-  EventLoop& loop() { return owner_.loop_; }
+  Fibers::Home& home() { return home_; }
+  EventLoop& loop() { return *home_.loop; }
   TaskRunner& blocking() { return owner_.blocking_; }
 
  private:
   using Context = boost::context::detail::fcontext_t;
 
-  Fiber(Fibers& owner, char* memory);
+  Fiber(Fibers& owner, Fibers::Home& home, char* memory);
   // What the fiber's stack begins with.
   static void Enter(boost::context::detail::transfer_t from) noexcept;
   void Leave(void** fake_stack);
   void Arrive(void* fake_stack, Context origin);
 
   Fibers& owner_;
+  Fibers::Home& home_;
   char* const memory_;  // a page that nobody may touch, then the stack
   std::function<void()> work_;
   bool leaving_ = false;      // for good

@@ -34,7 +34,7 @@ CurlLoop::CurlLoop() {
 }
 
 CurlLoop::~CurlLoop() {
-  for (CURL* easy : spare_) curl_easy_cleanup(easy);
+  for (const SpareHandle& spare : spare_) curl_easy_cleanup(spare.easy);
   for (const auto& lane : lanes_) curl_multi_cleanup(lane->multi);
   close(wake_up_);
   close(epoll_);
@@ -205,13 +205,14 @@ void CurlLoop::Begin(Commands& commands) {
 void CurlLoop::StartTransfer(Pending pending) {
   const uint64_t id = pending.id;
   const TimePoint now = RealClock().Now();
-  CURL* spare = nullptr;
+  SpareHandle spare;
   if (!spare_.empty()) {
-    spare = spare_.back();
+    spare = std::move(spare_.back());
     spare_.pop_back();
   }
   Lane& lane = LaneWithRoom();
-  auto transfer = std::make_unique<CurlTransfer>(id, std::move(pending.request), std::move(pending.sink), now, spare);
+  auto transfer =
+      std::make_unique<CurlTransfer>(id, std::move(pending.request), std::move(pending.sink), now, std::move(spare));
   auto place = transfers_.emplace(id, Running{std::move(transfer), &lane}).first;
   ++lane.active;
   CurlTransfer& started = *place->second.transfer;

@@ -112,7 +112,7 @@ class CurlLoop final : public EventLoop {
   std::unordered_map<TimerId, TimePoint> timer_places_;
   TimerId last_timer_ = 0;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<CURL*> spare_;  // handles that have done their work
+  std::vector<SpareHandle> spare_;
 };
 
 }  // namespace warpsmith::gateway

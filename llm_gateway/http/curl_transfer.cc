@@ -45,17 +45,21 @@ int OnSocket(void* /*unused*/, curl_socket_t socket, curlsocktype purpose) {
 
 }  // namespace
 
-CurlTransfer::CurlTransfer(uint64_t id, HttpRequest request, std::shared_ptr<HttpSink> sink, TimePoint now, CURL* spare)
-    : id_(id), request_(std::move(request)), sink_(std::move(sink)), easy_(spare), started_(now), last_byte_(now) {
+CurlTransfer::CurlTransfer(uint64_t id, HttpRequest request, std::shared_ptr<HttpSink> sink, TimePoint now,
+                           SpareHandle spare)
+    : id_(id), request_(std::move(request)), sink_(std::move(sink)), easy_(spare.easy), started_(now), last_byte_(now) {
   if (!AddHeaders()) {
-    if (spare != nullptr) curl_easy_cleanup(std::exchange(easy_, nullptr));
+    if (easy_ != nullptr) curl_easy_cleanup(std::exchange(easy_, nullptr));
     return;
   }
-  if (easy_ == nullptr) easy_ = curl_easy_init();
+  if (easy_ == nullptr || !Fits(spare)) {
+    easy_ == nullptr ? void(easy_ = curl_easy_init()) : curl_easy_reset(easy_);
+    if (easy_ != nullptr) Configure();
+  }
   if (easy_ == nullptr) {
     unsendable_ = "libcurl could not be set up";
   } else {
-    Configure();
+    ConfigureThis();
   }
 }
 
@@ -64,9 +68,17 @@ CurlTransfer::~CurlTransfer() {
   curl_slist_free_all(headers_);
 }
 
-CURL* CurlTransfer::GiveBack() {
-  curl_easy_reset(easy_);  // it knows nothing of this transfer any more
-  return std::exchange(easy_, nullptr);
+// What else it knows of this transfer is set again for the next one.
+SpareHandle CurlTransfer::GiveBack() {
+  curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, nullptr);
+  curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, nullptr);
+  return {std::exchange(easy_, nullptr), std::move(request_.method), std::move(request_.ca_file),
+          std::move(request_.proxy), request_.proxy_from_environment};
+}
+
+bool CurlTransfer::Fits(const SpareHandle& spare) const {
+  return spare.method == "POST" && request_.method == "POST" && spare.ca_file == request_.ca_file &&
+         spare.proxy == request_.proxy && spare.proxy_from_environment == request_.proxy_from_environment;
 }
 
 CurlTransfer* CurlTransfer::Of(CURL* easy) {
@@ -92,18 +104,24 @@ bool CurlTransfer::AddHeaders() {
   return add("Accept-Encoding: identity") && add("Expect:");
 }
 
+// What a handle keeps from one transfer to the next that it fits.
 void CurlTransfer::Configure() {
-  curl_easy_setopt(easy_, CURLOPT_PRIVATE, this);
-  curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, error_buffer_);
   curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(easy_, CURLOPT_URL, request_.url.c_str());
   curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(easy_, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(easy_, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
   curl_easy_setopt(easy_, CURLOPT_USERAGENT, (std::string("warpsmith/") + kVersion).c_str());
   curl_easy_setopt(easy_, CURLOPT_HEADERFUNCTION, &HeaderFunction);
-  curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
   curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, &WriteFunction);
+  SetRoute();
+}
+
+// What is this transfer's own.
+void CurlTransfer::ConfigureThis() {
+  curl_easy_setopt(easy_, CURLOPT_PRIVATE, this);
+  curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, error_buffer_);
+  curl_easy_setopt(easy_, CURLOPT_URL, request_.url.c_str());
+  curl_easy_setopt(easy_, CURLOPT_HEADERDATA, this);
   curl_easy_setopt(easy_, CURLOPT_WRITEDATA, this);
   curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_);
   const std::string& body = request_.shared_body != nullptr ? *request_.shared_body : request_.body;
@@ -115,7 +133,10 @@ void CurlTransfer::Configure() {
   if (request_.method != "POST" && (request_.method != "GET" || !body.empty())) {
     curl_easy_setopt(easy_, CURLOPT_CUSTOMREQUEST, request_.method.c_str());
   }
-  SetRoute();
+  curl_easy_setopt(easy_, CURLOPT_FORBID_REUSE, 0L);
+  curl_easy_setopt(easy_, CURLOPT_FRESH_CONNECT, request_.fresh_connection ? 1L : 0L);
+  const Duration connect = request_.deadlines.connect;
+  curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, connect.count() > 0 ? Milliseconds(connect) : kNoConnectDeadline);
 }
 
 // How the server is reached and known to be the right one.
@@ -136,15 +157,12 @@ void CurlTransfer::SetRoute() {
   }
   curl_easy_setopt(easy_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's answer is not the server's
   curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
-  curl_easy_setopt(easy_, CURLOPT_FRESH_CONNECT, request_.fresh_connection ? 1L : 0L);
   curl_easy_setopt(easy_, CURLOPT_UPLOAD_BUFFERSIZE, kUploadBuffer);
   curl_easy_setopt(easy_, CURLOPT_BUFFERSIZE, kReceiveBuffer);
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPIDLE, kProbeIdleSeconds);
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPINTVL, kProbeIntervalSeconds);
   curl_easy_setopt(easy_, CURLOPT_SOCKOPTFUNCTION, &OnSocket);
-  const Duration connect = request_.deadlines.connect;
-  curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, connect.count() > 0 ? Milliseconds(connect) : kNoConnectDeadline);
 }
 
 // Nothing may be thrown through libcurl.
@@ -245,7 +263,8 @@ std::optional<TimePoint> CurlTransfer::NextCheck(TimePoint now) const {
   consider(started_, limits.total);
   if (!has_body_) {
     consider(started_, limits.first_byte);
-    if (!Connected()) consider(started_, limits.connect);
+    // A handle that is used again tells of its last transfer until it has begun this one.
+    if (now == started_ || !Connected()) consider(started_, limits.connect);
   }
   // The body's first byte comes now at the earliest.
   consider(has_body_ ? last_byte_ : now, limits.idle);

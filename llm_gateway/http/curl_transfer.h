@@ -14,10 +14,20 @@
 
 namespace warpsmith::gateway {
 
+// A handle that has done its work, and what of its settings differs from transfer to transfer but seldom: for the like
+// of it all others stay as they are.
+struct SpareHandle {
+  CURL* easy = nullptr;
+  std::string method;
+  std::string ca_file;
+  std::string proxy;
+  bool proxy_from_environment = false;
+};
+
 class CurlTransfer {
  public:
-  // `spare`: a handle that has done its work, to be used again; null: a new one.
-  CurlTransfer(uint64_t id, HttpRequest request, std::shared_ptr<HttpSink> sink, TimePoint now, CURL* spare = nullptr);
+  // `spare`: to be used again; without a handle: a new one.
+  CurlTransfer(uint64_t id, HttpRequest request, std::shared_ptr<HttpSink> sink, TimePoint now, SpareHandle spare = {});
   ~CurlTransfer();
   CurlTransfer(const CurlTransfer&) = delete;
   CurlTransfer& operator=(const CurlTransfer&) = delete;
@@ -31,7 +41,7 @@ class CurlTransfer {
   // Which deadline is over, if one is.
   std::optional<HttpError> Overdue(TimePoint now) const;
   // The handle, once all is done with it; this has none any more.
-  CURL* GiveBack();
+  SpareHandle GiveBack();
   // Before the handle leaves the multi handle early: its connection shall go with it, so that the server learns of it.
   void GiveUp();
   // Tells the sink; call one of them once, after the handle has left the multi handle.
@@ -41,7 +51,9 @@ class CurlTransfer {
  private:
   static size_t HeaderFunction(char* data, size_t size, size_t count, void* self);
   static size_t WriteFunction(char* data, size_t size, size_t count, void* self);
+  bool Fits(const SpareHandle& spare) const;
   void Configure();
+  void ConfigureThis();
   bool AddHeaders();
   void SetRoute();
   size_t TakeHeader(std::string_view line);

@@ -1,5 +1,7 @@
 #include "llm_gateway/http/curl_transport.h"
 
+#include <algorithm>
+
 #include "llm_gateway/http/curl_loop.h"
 
 namespace warpsmith::gateway {
@@ -17,14 +19,28 @@ class CurlCall final : public HttpCall {
 
 }  // namespace
 
-CurlTransport::CurlTransport() : loop_(std::make_shared<CurlLoop>()) { loop_->Run(); }
-
-CurlTransport::~CurlTransport() { loop_->StopAndJoin(); }
-
-std::shared_ptr<HttpCall> CurlTransport::Start(HttpRequest request, std::shared_ptr<HttpSink> sink) {
-  return std::make_shared<CurlCall>(loop_, loop_->Add(std::move(request), std::move(sink)));
+CurlTransport::CurlTransport(int loops) {
+  for (int i = 0; i < std::max(1, loops); ++i) {
+    loops_.push_back(std::make_shared<CurlLoop>());
+    loops_.back()->Run();
+  }
 }
 
-EventLoop& CurlTransport::loop() { return *loop_; }
+CurlTransport::~CurlTransport() {
+  for (const auto& loop : loops_) loop->StopAndJoin();
+}
+
+std::shared_ptr<HttpCall> CurlTransport::Start(HttpRequest request, std::shared_ptr<HttpSink> sink) {
+  auto place = std::find_if(loops_.begin(), loops_.end(), [](const auto& loop) { return loop->OnThisThread(); });
+  const std::shared_ptr<CurlLoop>& loop =
+      place != loops_.end() ? *place : loops_[next_.fetch_add(1, std::memory_order_relaxed) % loops_.size()];
+  return std::make_shared<CurlCall>(loop, loop->Add(std::move(request), std::move(sink)));
+}
+
+std::vector<EventLoop*> CurlTransport::loops() {
+  std::vector<EventLoop*> loops;
+  for (const auto& loop : loops_) loops.push_back(loop.get());
+  return loops;
+}
 
 }  // namespace warpsmith::gateway

@@ -1,12 +1,15 @@
-// HttpTransport by libcurl: one multi handle driven by one thread of its own, any number of exchanges in flight. HTTP/2
-// where a TLS server offers it, HTTP/1.1 elsewhere; connections are kept for the next exchange, one at a time on each.
-// TLS certificates are always verified, redirects are not followed, nothing compressed is asked for or taken, and
+// HttpTransport by libcurl: a few event loops with a thread each, any number of exchanges in flight. An exchange that
+// is started on a loop's thread runs there; others go to the loops in turn, each of which has connections of its own.
+// HTTP/2 where a TLS server offers it, HTTP/1.1 elsewhere; connections are kept for the next exchange, one at a time on
+// each. TLS certificates are always verified, redirects are not followed, nothing compressed is asked for or taken, and
 // proxies named in the environment are used only where the request says so. Threading: as HttpTransport. The destructor
-// ends every exchange with kCancelled and joins the thread.
+// ends every exchange with kCancelled and joins the threads.
 #ifndef WARPSMITH_LLM_GATEWAY_HTTP_CURL_TRANSPORT_H_
 #define WARPSMITH_LLM_GATEWAY_HTTP_CURL_TRANSPORT_H_
 
+#include <atomic>
 #include <memory>
+#include <vector>
 
 #include "llm_gateway/http/http_transport.h"
 
@@ -16,16 +19,17 @@ class CurlLoop;
 
 class CurlTransport final : public HttpTransport {
  public:
-  CurlTransport();
+  explicit CurlTransport(int loops = 1);
   ~CurlTransport() override;
   CurlTransport(const CurlTransport&) = delete;
   CurlTransport& operator=(const CurlTransport&) = delete;
 
   std::shared_ptr<HttpCall> Start(HttpRequest request, std::shared_ptr<HttpSink> sink) override;
-  EventLoop& loop() override;
+  std::vector<EventLoop*> loops() override;
 
  private:
-  std::shared_ptr<CurlLoop> loop_;
+  std::vector<std::shared_ptr<CurlLoop>> loops_;
+  std::atomic<size_t> next_{0};
 };
 
 }  // namespace warpsmith::gateway

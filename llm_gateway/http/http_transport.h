@@ -1,7 +1,8 @@
 // One HTTP exchange at a time, streamed: what providers talk through, and what a test replaces.
-// Threading: Start is safe from any thread. A sink's functions are called from the transport's own thread, one after
-// the other, must not block, and OnDone is the last of them, called exactly once. Cancel is safe from any thread and
-// any time. Units: Durations; a deadline of zero is no deadline. Header names are lower case.
+// Threading: Start is safe from any thread. A sink's functions are called from one of the transport's own threads, the
+// caller's if it is one, one after the other, must not block, and OnDone is the last of them, called exactly once.
+// Cancel is safe from any thread and any time. Units: Durations; a deadline of zero is no deadline. Header names are
+// lower case.
 #ifndef WARPSMITH_LLM_GATEWAY_HTTP_HTTP_TRANSPORT_H_
 #define WARPSMITH_LLM_GATEWAY_HTTP_HTTP_TRANSPORT_H_
 
@@ -85,11 +86,12 @@ class HttpTransport {
  public:
   virtual ~HttpTransport() = default;
   virtual std::shared_ptr<HttpCall> Start(HttpRequest request, std::shared_ptr<HttpSink> sink) = 0;
-  // The one on whose thread sinks are called.
-  virtual EventLoop& loop() = 0;
+  // Those on whose threads sinks are called; at least one.
+  virtual std::vector<EventLoop*> loops() = 0;
+  EventLoop& loop() { return *loops().front(); }
 };
 
-// Sends and waits for the end. The functions are called from the transport's thread, never after the return.
+// Sends and waits for the end. The functions are called from a thread of the transport's, never after the return.
 HttpResult SendAndWait(HttpTransport& transport, HttpRequest request,
                        std::function<void(int status, const HttpHeaders&)> on_headers,
                        std::function<bool(std::string_view)> on_data, Cancellation& cancellation);

@@ -22,14 +22,6 @@ std::map<std::string, std::string> ShortEnvironment(const ModelConfig& config) {
   return environment;
 }
 
-Completion Failed(ErrorClass error, std::string message) {
-  Completion completion;
-  completion.error = error;
-  completion.message = std::move(message);
-  completion.finish_reason = "error";
-  return completion;
-}
-
 }  // namespace
 
 Completion CommandModel::Complete(const PromptRequest& request, const DeltaCallback& on_delta,
@@ -45,7 +37,10 @@ Completion CommandModel::RunProgram(const PromptRequest& request, const DeltaCal
   for (const PromptMessage& message : request.messages) prompt += message.text.str() + "\n\n";
   const TimePoint started = RealClock().Now();
   auto failed = [&](ErrorClass error, const std::string& what) {
-    Completion completion = Failed(error, fmt::format("{}: {}: {}", config_.name, config_.command[0], what));
+    Completion completion;
+    completion.error = error;
+    completion.message = fmt::format("{}: {}: {}", config_.name, config_.command[0], what);
+    completion.finish_reason = "error";
     completion.tries = 1;
     completion.seconds = ToSeconds(RealClock().Now() - started);
     return completion;

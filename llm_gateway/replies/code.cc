@@ -44,15 +44,27 @@ std::string WithPlainQuotes(const std::string& file) {
 
 CodeReply Refused(std::string status, std::string message) { return {std::move(status), "", std::move(message)}; }
 
-CodeReply Accept(const std::string& file) {
+CodeReply Accept(std::string source, const std::string& host_sign) {
+  if (source.size() > kMaxFileBytes) return Refused("no_code", fmt::format("the file is over {} bytes", kMaxFileBytes));
+  if (!host_sign.empty()) return Refused("host_code", "the file is host code: " + host_sign);
+  return {"ok", std::move(source), ""};
+}
+
+// Put together out of two blocks it may be what neither was.
+CodeReply AcceptTogether(const std::string& file) {
   std::string source = WithPlainQuotes(std::string(TrimSpace(file)));
   source += '\n';
-  if (source.size() > kMaxFileBytes) return Refused("no_code", fmt::format("the file is over {} bytes", kMaxFileBytes));
-  // Put together out of two blocks it may be what neither was.
-  if (std::string host = HostCodeSign(source); !host.empty()) {
-    return Refused("host_code", "the file is host code: " + host);
-  }
-  return {"ok", std::move(source), ""};
+  const std::string host_sign = HostCodeSign(source);
+  return Accept(std::move(source), host_sign);
+}
+
+CodeReply AcceptWhole(const CodePiece& piece) {
+  const std::string_view file = TrimSpace(piece.text);
+  std::string source = WithPlainQuotes(std::string(file));
+  const bool as_it_was = source == file;
+  source += '\n';
+  const std::string host_sign = as_it_was ? piece.host_sign : HostCodeSign(source);
+  return Accept(std::move(source), host_sign);
 }
 
 // The last whole file with a plan; a plan and kernels in blocks of their own count as one.
@@ -64,16 +76,16 @@ std::optional<CodeReply> FindFile(const std::vector<CodePiece>& pieces, bool cut
   };
   const CodePiece* whole =
       last([](const CodePiece& piece) { return piece.has_plan && (piece.has_kernel || NeedsNoKernel(piece)); });
-  if (whole != nullptr) return Accept(whole->text);
+  if (whole != nullptr) return AcceptWhole(*whole);
   const CodePiece* kernels =
       last([](const CodePiece& piece) { return piece.has_kernel && !piece.has_plan && piece.host_sign.empty(); });
   if (kernels == nullptr) return std::nullopt;
   if (const CodePiece* plan = last([](const CodePiece& piece) { return piece.has_plan; }))
-    return Accept(plan->text + "\n" + kernels->text);
+    return AcceptTogether(plan->text + "\n" + kernels->text);
   auto json = std::find_if(pieces.rbegin(), pieces.rend(),
                            [](const CodePiece& piece) { return piece.closed && piece.is_plan_json; });
   if (json == pieces.rend()) return std::nullopt;
-  return Accept(fmt::format("/* warpsmith-plan\n{}\n*/\n{}", TrimSpace(json->text), kernels->text));
+  return AcceptTogether(fmt::format("/* warpsmith-plan\n{}\n*/\n{}", TrimSpace(json->text), kernels->text));
 }
 
 }  // namespace

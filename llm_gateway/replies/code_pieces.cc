@@ -140,6 +140,7 @@ void AddFromJson(const Json& value, Pieces& pieces, int depth = 0) {
 bool LooksLikeDiff(std::string_view text) {
   bool changed = false, hunk = false, from = false, to = false, ours = false, theirs = false, patch = false;
   for (std::string_view line : SplitLines(text)) {
+    if (line.empty() || std::string_view("@-+<>*").find(line[0]) == std::string_view::npos) continue;
     auto begins = [line](std::string_view with) { return line.rfind(with, 0) == 0; };
     hunk |= begins("@@");
     from |= begins("--- ");
@@ -147,7 +148,7 @@ bool LooksLikeDiff(std::string_view text) {
     ours |= begins("<<<<<<<");
     theirs |= begins(">>>>>>>");
     patch |= begins("*** Begin Patch");
-    changed |= !line.empty() && (line[0] == '+' || line[0] == '-');
+    changed |= line[0] == '+' || line[0] == '-';
   }
   return (ours && theirs) || (changed && (hunk || patch || (from && to)));
 }
@@ -175,6 +176,7 @@ std::vector<FencedBlock> InnermostBlocks(std::string_view text, int depth = 0) {
 }  // namespace
 
 std::string CleanText(std::string_view text) {
+  if (PlainPrefix(text) == text.size() && text.find('\r') == text.npos) return std::string(text);
   std::string out;
   std::string valid = ValidText(text);
   out.reserve(valid.size());

@@ -90,6 +90,7 @@ void DropBeginOfFence(std::string& content, char mark) {
 
 std::vector<FencedBlock> FindFencedBlocks(std::string_view text) {
   std::vector<FencedBlock> blocks;
+  if (text.find("```") == text.npos && text.find("~~~") == text.npos) return blocks;
   Fence open;
   auto end = [&](bool closed) {
     if (!closed) DropBeginOfFence(blocks.back().content, open.mark);

@@ -48,6 +48,25 @@ Found FindTag(const std::string& lower, std::string_view name, std::string_view 
   return {};
 }
 
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool BeginsWith(std::string_view text, std::string_view lower) {
+  return text.size() >= lower.size() && std::equal(lower.begin(), lower.end(), text.begin(),
+                                                   [](char wanted, char found) { return wanted == Lower(found); });
+}
+
+// Whether some tag's name stands in the text: hardly any text has one.
+bool NamesAnyTag(std::string_view text) {
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '<' && text[at] != '[' && text[at] != kTags.back().open[0]) continue;
+    const std::string_view rest = text.substr(at);
+    for (const ThinkingTag& tag : kTags) {
+      if (BeginsWith(rest, tag.open) || BeginsWith(rest, tag.close)) return true;
+    }
+  }
+  return false;
+}
+
 // `lower` is the text in lower case.
 SpokenText WithoutTag(const std::string& text, const std::string& lower, const ThinkingTag& tag) {
   SpokenText spoken;
@@ -88,9 +107,9 @@ SpokenText FinalChannel(std::string text) {
 
 SpokenText OutsideThinking(std::string_view reply) {
   SpokenText spoken = FinalChannel(std::string(reply));
+  if (!NamesAnyTag(spoken.text)) return spoken;
   std::string lower = AsciiLower(spoken.text);
   for (const ThinkingTag& tag : kTags) {
-    // Hardly any text has any of them.
     if (lower.find(tag.open) == lower.npos && lower.find(tag.close) == lower.npos) continue;
     SpokenText next = WithoutTag(spoken.text, lower, tag);
     next.thinking_never_ended |= spoken.thinking_never_ended;

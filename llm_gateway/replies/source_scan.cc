@@ -116,11 +116,17 @@ std::string HostCodeSign(std::string_view source) { return HostCodeSign(source, 
 
 std::string HostCodeSign(std::string_view source, std::string_view code) {
   if (code.find("<<<") != code.npos) return "it launches kernels with <<< >>>";
-  for (const char* word : {"PYBIND11_MODULE", "TORCH_LIBRARY", "cudaMalloc", "cudaMemcpy", "cudaLaunchKernel"}) {
+  for (const char* word : {"PYBIND11_MODULE", "TORCH_LIBRARY"}) {
     if (ContainsWord(code, word)) return std::string("it uses ") + word;
   }
-  if (source.find("torch/extension.h") != source.npos || ContainsWord(code, "torch::Tensor") ||
-      ContainsWord(code, "at::Tensor")) {
+  if (code.find("cuda") != code.npos) {
+    for (const char* word : {"cudaMalloc", "cudaMemcpy", "cudaLaunchKernel"}) {
+      if (ContainsWord(code, word)) return std::string("it uses ") + word;
+    }
+  }
+  if (source.find("torch/extension.h") != source.npos ||
+      (code.find("::Tensor") != code.npos &&
+       (ContainsWord(code, "torch::Tensor") || ContainsWord(code, "at::Tensor")))) {
     return "it is a PyTorch extension";
   }
   if (source.find("load_inline") != source.npos || ContainsWord(source, "ModelNew") ||

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <cstdint>
+#include <cstring>
 
 namespace warpsmith::gateway {
 namespace {
@@ -32,14 +34,26 @@ size_t SequenceLength(std::string_view text, size_t at) {
 
 }  // namespace
 
+// Eight bytes at a time: a byte has its high bit set, or loses it to a borrow where it is NUL.
+size_t PlainPrefix(std::string_view text) {
+  constexpr uint64_t kHigh = 0x8080808080808080u, kOnes = 0x0101010101010101u;
+  size_t at = 0;
+  for (uint64_t word; at + sizeof word <= text.size(); at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    if (((word | (word - kOnes)) & kHigh) != 0) break;
+  }
+  while (at < text.size() && static_cast<signed char>(text[at]) > 0) ++at;
+  return at;
+}
+
 std::string ValidText(std::string_view text) {
+  if (PlainPrefix(text) == text.size()) return std::string(text);
   std::string out;
   out.reserve(text.size());
   size_t valid = 0;  // from here to `at` everything is
   for (size_t at = 0; at < text.size();) {
-    const auto c = static_cast<unsigned char>(text[at]);
-    if (c != 0 && c < 0x80) {  // nearly all
-      ++at;
+    if (const size_t plain = PlainPrefix(text.substr(at)); plain > 0) {
+      at += plain;
       continue;
     }
     size_t length = SequenceLength(text, at);

@@ -9,6 +9,8 @@
 
 namespace warpsmith::gateway {
 
+// How much of the text's front is ASCII without NUL: nearly always all of it.
+size_t PlainPrefix(std::string_view text);
 // Invalid UTF-8 and NUL become U+FFFD: protocol buffers and databases take neither.
 std::string ValidText(std::string_view text);
 // At most `max_bytes`, cut between characters, with "… [N bytes cut]" where something was.

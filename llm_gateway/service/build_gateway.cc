@@ -76,7 +76,7 @@ absl::StatusOr<GatewayParts> BuildGateway(const GatewayConfig& config, const Gat
   if (!folders.data.empty()) store.folder = folders.data / "replies";
   WARPSMITH_ASSIGN_OR_RETURN(parts.replies, ReplyStore::Open(std::move(store), clock));
   parts.threads = std::make_unique<WorkerPool>(kMostThreads);
-  parts.pool = std::make_unique<Fibers>(transport.loop(), *parts.threads);
+  parts.pool = std::make_unique<Fibers>(transport.loops(), *parts.threads);
   std::vector<std::unique_ptr<IdeaProvider>> providers;
   for (const ModelConfig& model : config.models) {
     if (model.provider != "catalog") {

@@ -1,13 +1,12 @@
 // The bank's commands against a fake bank, over real gRPC on a Unix socket.
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <sstream>
 
-#include "cli/command_line.h"
 #include "cli/exit_code.h"
 #include "common/file.h"
 #include "common/grpc_channel.h"
 #include "common/json.h"
+#include "tests/cli/printed.h"
 #include "warpsmith/v1/bank.grpc.pb.h"
 
 namespace warpsmith::cli {
@@ -91,12 +90,6 @@ class FakeBankService final : public v1::BankService::Service {
   std::string verdict = "confirmed";
 };
 
-struct BankResult {
-  int code = 0;
-  std::string out;
-  std::string err;
-};
-
 class BankFixture {
  public:
   BankFixture() : folder(*TemporaryDirectory::Create("cli-bank-test")) {
@@ -106,13 +99,10 @@ class BankFixture {
   }
   ~BankFixture() { StopServer(*server, 0); }
 
-  BankResult Run(std::vector<std::string> arguments) {
+  Printed Run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "bank");
     arguments.insert(arguments.end(), {"--coordinator", address});
-    std::ostringstream out, err;
-    Context context{out, err};
-    const int code = RunCommandLine(arguments, context);
-    return {code, out.str(), err.str()};
+    return RunIt(arguments);
   }
 
   FakeBankService service;
@@ -123,7 +113,7 @@ class BankFixture {
 
 TEST_CASE("bank show prints where a kernel comes from, and its source alone", "[unit]") {
   BankFixture fixture;
-  const BankResult all = fixture.Run({"show", "c0ffee12"});
+  const Printed all = fixture.Run({"show", "c0ffee12"});
   CHECK(all.code == kExitOk);
   for (const char* part :
        {"layer_norm", "trusted", "4.000 times", "3.900 to 4.100", "o3, effort high", "GPU-1234", "driver 590.1",
@@ -139,18 +129,18 @@ TEST_CASE("bank show prints where a kernel comes from, and its source alone", "[
 TEST_CASE("bank export writes a file that bank import takes", "[unit]") {
   BankFixture fixture;
   const std::string file = (fixture.folder.path() / "all.bank").string();
-  const BankResult saved = fixture.Run({"export", file, "--family", "softmax", "--champions"});
+  const Printed saved = fixture.Run({"export", file, "--family", "softmax", "--champions"});
   CHECK(saved.code == kExitOk);
   CHECK_THAT(saved.out, Catch::Contains("1 kernels in"));
   CHECK(fixture.service.filter.operator_family() == "softmax");
   CHECK(fixture.service.filter.champions_only());
   CHECK(ReadFile(file).value() == "header\nkernel\nend\n");
   CHECK(fixture.Run({"export", "-"}).out == "header\nkernel\nend\n");
-  const BankResult loaded = fixture.Run({"import", file});
+  const Printed loaded = fixture.Run({"import", file});
   CHECK(loaded.code == kExitOk);
   CHECK_THAT(loaded.out, Catch::Contains("1 are verified before") && Catch::Contains("no worker of class H200"));
   // Twice the same text is no archive.
-  const BankResult refused = fixture.Run({"import", file});
+  const Printed refused = fixture.Run({"import", file});
   CHECK(refused.code == kExitUsage);
   CHECK_THAT(refused.err, Catch::Contains("all.bank") && Catch::Contains("line 1: header.format"));
   CHECK(fixture.Run({"import", "/nowhere/x.bank"}).code == kExitUsage);
@@ -164,7 +154,7 @@ TEST_CASE("bank verify says what it queued, and with --wait how it went", "[unit
   CHECK(fixture.Run({"verify", "--family", "nothing"}).code == kExitNothing);
   CHECK(fixture.Run({"verify", "--wait"}).code == kExitOk);
   fixture.service.verdict = "drifted";
-  const BankResult drifted = fixture.Run({"verify", "--wait"});
+  const Printed drifted = fixture.Run({"verify", "--wait"});
   CHECK(drifted.code == kExitFailed);
   CHECK_THAT(drifted.out, Catch::Contains("drifted") && Catch::Contains("0.2500") && Catch::Contains("0.5000"));
 }

@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "cli/batch_submission.h"
-#include "cli/command_line.h"
 #include "cli/exit_code.h"
 #include "cli/print_batch.h"
 #include "cli/problem_manifest.h"
@@ -14,15 +13,10 @@
 #include "common/grpc_channel.h"
 #include "common/json.h"
 #include "tests/cli/fake_batch_service.h"
+#include "tests/cli/printed.h"
 
 namespace warpsmith::cli {
 namespace {
-
-struct BatchResult {
-  int code = 0;
-  std::string out;
-  std::string err;
-};
 
 std::string Source(const std::string& what) {
   return "import torch\nclass Model(torch.nn.Module):\n  pass  # " + what +
@@ -47,12 +41,10 @@ class BatchFixture {
   }
   std::string Path(const std::string& name) const { return (folder.path() / name).string(); }
 
-  BatchResult Run(std::vector<std::string> arguments) {
+  Printed Run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "batch");
     arguments.insert(arguments.end(), {"--coordinator", address});
-    std::ostringstream out, err;
-    const int code = RunCommandLine(arguments, Context{out, err});
-    return {code, out.str(), err.str()};
+    return RunIt(arguments);
   }
 
   FakeBatchService service;
@@ -87,9 +79,9 @@ TEST_CASE("a checkout, its folder of levels and a level are problems with Kernel
     CHECK(request.problems(1).source() == Source("softmax"));
     CHECK(!request.more());
   }
-  const BatchResult result = fixture.Run(
-      {"submit", fixture.Path("kb/KernelBench/level1"), "--preset", "quick", "--accept", "fp32,tf32", "--max-usd",
-       "200", "--max-gpu-hours", "8", "--parallel", "0", "--priority", "5", "--owner", "ada", "--request-id", "again"});
+  const Printed result = fixture.Run({"submit", fixture.Path("kb/KernelBench/level1"), "--preset", "quick", "--accept",
+                                      "fp32,tf32", "--max-usd", "200", "--max-gpu-hours", "8", "--parallel", "0",
+                                      "--priority", "5", "--owner", "ada", "--request-id", "again"});
   CHECK(result.code == kExitOk);
   CHECK_THAT(result.out, Catch::Contains("warpsmith batch watch ba7c41d0"));
   const v1::SubmitBatchRequest request = fixture.service.submitted();
@@ -119,7 +111,7 @@ TEST_CASE("what cannot be searched is named with its remedy before anything is s
   fixture.Write("level3/8_Latin.py", Source("gr\xf6\xdf"
                                             "er"));
   std::filesystem::create_symlink("/nowhere/at/all.py", fixture.Path("level3/9_Dangling.py"));
-  BatchResult result = fixture.Run({"submit", fixture.Path("level3")});
+  Printed result = fixture.Run({"submit", fixture.Path("level3")});
   CHECK(result.code == kExitUsage);
   for (const char* says : {"8 of the files cannot be searched; nothing was submitted",
                            "2_NoModel.py: there is no class Model", "3_NoInputs.py: there is no function get_inputs",
@@ -205,7 +197,7 @@ TEST_CASE("what is wrong in a manifest is named by its field", "[unit]") {
   BatchFixture fixture;
   fixture.Write("1_A.py", Source("a"));
   const auto says = [&](const std::string& text, const std::string& error) {
-    const BatchResult result = fixture.Run({"submit", fixture.Write("m.yaml", text)});
+    const Printed result = fixture.Run({"submit", fixture.Write("m.yaml", text)});
     CHECK(result.code == kExitUsage);
     CHECK_THAT(result.err, Catch::Contains("m.yaml") && Catch::Contains(error));
   };
@@ -278,7 +270,7 @@ TEST_CASE("show and watch draw the table, list a line a batch; all print JSON", 
   }
   std::istringstream lines(table);
   for (std::string line; std::getline(lines, line);) CHECK(DisplayWidth(line) <= kPageWidth);
-  const BatchResult watched = fixture.Run({"watch", "ba7c41d0"});
+  const Printed watched = fixture.Run({"watch", "ba7c41d0"});
   CHECK(watched.code == kExitOk);
   CHECK_THAT(watched.err, Catch::Contains("running: 3/4 ended, 2 solved") && Catch::Contains("done: 3/4"));
   CHECK(watched.out == table);
@@ -293,12 +285,11 @@ TEST_CASE("show and watch draw the table, list a line a batch; all print JSON", 
 }
 
 TEST_CASE("every batch command has help with an example", "[unit]") {
-  BatchFixture fixture;
   for (const char* name :
        {"submit", "list", "show", "watch", "pause", "resume", "cancel", "retry", "add", "set", "--help"}) {
-    std::ostringstream out, err;
-    CHECK(RunCommandLine({"batch", name, "--help"}, Context{out, err}) == kExitOk);
-    CHECK_THAT(out.str(), Catch::Contains("Example: warpsmith batch "));
+    const Printed help = RunIt({"batch", name, "--help"});
+    CHECK(help.code == kExitOk);
+    CHECK_THAT(help.out, Catch::Contains("Example: warpsmith batch "));
   }
 }
 

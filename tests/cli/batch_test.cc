@@ -19,7 +19,7 @@ namespace warpsmith::cli {
 namespace {
 
 // The verdict is the kernel's text.
-class FakeSession final : public EvaluationSession {
+class TextSession final : public EvaluationSession {
  public:
   const v1::DeviceDescription& device() const override { return device_; }
   absl::StatusOr<v1::Problem> TakeIn(const std::string& name, const std::string&) override {
@@ -53,8 +53,8 @@ class FakeSession final : public EvaluationSession {
   v1::DeviceDescription device_;
 };
 
-struct Fixture {
-  Fixture() {
+struct FolderFixture {
+  FolderFixture() {
     Write("softmax.py", "# a problem");
     Write("refused.py", "# no problem");
     Write("a.cu", "OUTCOME_OK");
@@ -69,7 +69,7 @@ struct Fixture {
     out.str("");
     err.str("");
     Context context{out, err};
-    auto made = std::make_unique<FakeSession>();
+    auto made = std::make_unique<TextSession>();
     session = made.get();
     context.session = [&](const EvaluateOptions&) -> absl::StatusOr<std::unique_ptr<EvaluationSession>> {
       return std::unique_ptr<EvaluationSession>(std::make_unique<Forward>(*session));
@@ -82,7 +82,7 @@ struct Fixture {
 
   // The program owns its session; the test looks into it afterwards.
   struct Forward final : EvaluationSession {
-    explicit Forward(FakeSession& s) : session(s) {}
+    explicit Forward(TextSession& s) : session(s) {}
     const v1::DeviceDescription& device() const override { return session.device(); }
     absl::StatusOr<v1::Problem> TakeIn(const std::string& name, const std::string& source) override {
       return session.TakeIn(name, source);
@@ -91,17 +91,17 @@ struct Fixture {
                             const std::vector<v1::PrecisionClass>& accepted, std::stop_token stop) override {
       return session.Evaluate(problem, kernel, accepted, std::move(stop));
     }
-    FakeSession& session;
+    TextSession& session;
   };
 
   TemporaryDirectory folder = *TemporaryDirectory::Create("batch-test");
   std::ostringstream out, err;
-  FakeSession* session = nullptr;
-  std::unique_ptr<FakeSession> kept;
+  TextSession* session = nullptr;
+  std::unique_ptr<TextSession> kept;
 };
 
 TEST_CASE("a folder's kernels are evaluated and summed up", "[unit]") {
-  Fixture f;
+  FolderFixture f;
   CHECK(f.Run({"--batch", f.folder.path().string(), "--problem", f.Path("softmax.py")}) == kExitOk);
   CHECK(f.out.str().find("a.cu    ok") != std::string::npos);
   CHECK(f.out.str().find("b.cu    wrong_output") != std::string::npos);
@@ -111,7 +111,7 @@ TEST_CASE("a folder's kernels are evaluated and summed up", "[unit]") {
 }
 
 TEST_CASE("a manifest's expectations are held against the verdicts", "[unit]") {
-  Fixture f;
+  FolderFixture f;
   f.Write("good.json", R"([{"file": "b.cu", "problem": "softmax", "expected_outcome": "wrong_output", "note": "x"},
                            {"file": "a.cu", "problem": "softmax.py", "accepted": ["tf32"], "expected_outcome": "timeout",
                             "also_allowed": ["ok"]}])");
@@ -123,7 +123,7 @@ TEST_CASE("a manifest's expectations are held against the verdicts", "[unit]") {
 }
 
 TEST_CASE("with --json each verdict is a line, and so is a kernel that could not be evaluated", "[unit]") {
-  Fixture f;
+  FolderFixture f;
   f.Write("m.json", R"([{"file": "a.cu", "problem": "softmax"}, {"file": "gone.cu", "problem": "softmax"},
                         {"file": "b.cu", "problem": "refused"}])");
   CHECK(f.Run({"--batch", f.Path("m.json"), "--json"}) == kExitFailed);
@@ -143,7 +143,7 @@ TEST_CASE("with --json each verdict is a line, and so is a kernel that could not
 }
 
 TEST_CASE("kernels are repeated, in several threads, one problem after the other", "[unit]") {
-  Fixture f;
+  FolderFixture f;
   f.Write("zeta.py", "# another");
   f.Write("m.json", R"([{"file": "a.cu", "problem": "zeta"}, {"file": "a.cu", "problem": "softmax"}])");
   CHECK(f.Run({"--batch", f.Path("m.json"), "--repeat", "20", "--jobs", "4"}) == kExitOk);
@@ -153,7 +153,7 @@ TEST_CASE("kernels are repeated, in several threads, one problem after the other
 }
 
 TEST_CASE("a manifest that is wrong is told where", "[unit]") {
-  Fixture f;
+  FolderFixture f;
   for (const auto& [text, told] : std::vector<std::pair<std::string, std::string>>{
            {"{}", "must be a JSON list"},
            {"[]", "there is no kernel"},

@@ -13,20 +13,15 @@
 #include "common/grpc_channel.h"
 #include "common/json.h"
 #include "tests/cli/fake_operator_service.h"
+#include "tests/cli/printed.h"
 
 namespace warpsmith::cli {
 namespace {
 
-struct Result {
-  int code = 0;
-  std::string out;
-  std::string err;
-};
-
 // The commands against a fake coordinator, over real gRPC on a Unix socket.
-class Fixture {
+class OperatorFixture {
  public:
-  explicit Fixture(FakeOperatorService::Ending ending = FakeOperatorService::Ending::kKernel)
+  explicit OperatorFixture(FakeOperatorService::Ending ending = FakeOperatorService::Ending::kKernel)
       : service(ending), folder(*TemporaryDirectory::Create("cli-test")) {
     address = "unix:" + (folder.path() / "c.sock").string();
     auto started = StartServer(address, {&service});
@@ -36,7 +31,7 @@ class Fixture {
     kernel = Write("mine.cu", "/* warpsmith-plan {} */\n");
     unsetenv("WARPSMITH_COORDINATOR");
   }
-  ~Fixture() { StopServer(*server, 0); }
+  ~OperatorFixture() { StopServer(*server, 0); }
 
   std::string Write(const std::string& name, const std::string& text) {
     const std::string path = (folder.path() / name).string();
@@ -44,21 +39,13 @@ class Fixture {
     return path;
   }
 
-  Result Bare(const std::vector<std::string>& arguments, const SessionFactory& session = nullptr) {
-    std::ostringstream out;
-    std::ostringstream err;
-    Context context{out, err};
-    context.session = session;
-    const int code = RunCommandLine(arguments, context);
-    return {code, out.str(), err.str()};
-  }
-  Result Run(std::vector<std::string> arguments) {
+  Printed Run(std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--coordinator", address});
-    return Bare(arguments);
+    return RunIt(arguments);
   }
   Json RunJson(std::vector<std::string> arguments) {
     arguments.push_back("--json");
-    const Result result = Run(arguments);
+    const Printed result = Run(arguments);
     INFO(result.err);
     CHECK(result.code == 0);
     return Json::parse(result.out);
@@ -77,7 +64,7 @@ using Ending = FakeOperatorService::Ending;
 }  // namespace
 
 TEST_CASE("wrong arguments exit with 2 and say what is wrong", "[unit]") {
-  Fixture fixture;
+  OperatorFixture fixture;
   struct Case {
     std::vector<std::string> arguments;
     std::string says;
@@ -107,7 +94,7 @@ TEST_CASE("wrong arguments exit with 2 and say what is wrong", "[unit]") {
   };
   for (const Case& test : cases) {
     std::vector<std::string> arguments = test.arguments;
-    const Result result = fixture.Bare(arguments);
+    const Printed result = RunIt(arguments);
     INFO(result.err);
     CHECK(result.code == kExitUsage);
     CHECK_THAT(result.err, Catch::Contains(test.says));
@@ -116,8 +103,7 @@ TEST_CASE("wrong arguments exit with 2 and say what is wrong", "[unit]") {
 }
 
 TEST_CASE("every command has help with an example", "[unit]") {
-  Fixture fixture;
-  CHECK_THAT(fixture.Bare({"--help"}).out, Catch::Contains("Exit status"));
+  CHECK_THAT(RunIt({"--help"}).out, Catch::Contains("Exit status"));
   const std::vector<std::vector<std::string>> commands = {{"run"},
                                                           {"submit"},
                                                           {"list"},
@@ -143,16 +129,16 @@ TEST_CASE("every command has help with an example", "[unit]") {
                                                           {"version"}};
   for (std::vector<std::string> command : commands) {
     command.push_back("--help");
-    const Result result = fixture.Bare(command);
+    const Printed result = RunIt(command);
     CHECK(result.code == 0);
     CHECK_THAT(result.out, Catch::Contains("Example: warpsmith " + command[0]));
   }
-  CHECK(fixture.Bare({"version"}).out == "warpsmith 0.1.0 (harness h2, judge j2)\n");
-  CHECK(Json::parse(fixture.Bare({"version", "--json"}).out)["version"] == "0.1.0");
+  CHECK(RunIt({"version"}).out == "warpsmith 0.1.0 (harness h2, judge j2)\n");
+  CHECK(Json::parse(RunIt({"version", "--json"}).out)["version"] == "0.1.0");
 }
 
 TEST_CASE("submit sends the file and every setting", "[unit]") {
-  Fixture fixture;
+  OperatorFixture fixture;
   const Json reply =
       fixture.RunJson({"submit",     fixture.problem, "--rounds",  "3",           "--preset", "quick",    "--strategy",
                        "sequential", "--accept",      "fp32,tf32", "--eval-mode", "--seed",   "7",        "--max-usd",
@@ -179,12 +165,12 @@ TEST_CASE("submit sends the file and every setting", "[unit]") {
 }
 
 TEST_CASE("submit sends what the strategies need", "[unit]") {
-  Fixture fixture;
+  OperatorFixture fixture;
   CHECK(fixture.Run({"submit", fixture.problem}).code == 0);
   CHECK(!fixture.service.submitted().settings().has_stop_at_roofline_share());
   CHECK(fixture
             .Run({"submit", fixture.problem, "--strategy", "evolve", "--islands", "4", "--migration-rounds", "-1",
-                  "--stop-at-roofline", "0"})
+                  "--stop-at-roofline", "0", "--baselines", "eager"})
             .code == 0);
   const v1::SearchSettings settings = fixture.service.submitted().settings();
   CHECK(settings.strategy() == "evolve");
@@ -192,15 +178,16 @@ TEST_CASE("submit sends what the strategies need", "[unit]") {
   CHECK(settings.migration_rounds() == -1);
   CHECK(settings.has_stop_at_roofline_share());
   CHECK(settings.stop_at_roofline_share() == 0);
+  CHECK(settings.baselines() == "eager");
   CHECK(fixture.Run({"submit", fixture.problem, "--strategy", "best_of_n"}).code == 0);
-  const Result help = fixture.Bare({"submit", "--help"});
+  const Printed help = RunIt({"submit", "--help"});
   for (const char* words : {"branching", "sequential", "best_of_n", "evolve", "--islands", "--migration-rounds"}) {
     CHECK_THAT(help.out, Catch::Contains(words));
   }
 }
 
 TEST_CASE("reading commands, for people and as JSON", "[unit]") {
-  Fixture fixture;
+  OperatorFixture fixture;
   CHECK_THAT(fixture.Run({"list"}).out, Catch::Contains("3f2a91c0") && Catch::Contains("200.0 % emulated"));
   CHECK(fixture.RunJson({"list"})["searches"][0]["name"] == "layer_norm");
   CHECK(fixture.RunJson({"list", "--state", "failed"})["searches"].empty());
@@ -212,7 +199,7 @@ TEST_CASE("reading commands, for people and as JSON", "[unit]") {
   CHECK(fixture.RunJson({"status"})["workers"][0]["device"]["emulated"] == true);
   CHECK_THAT(fixture.Run({"bank", "list"}).out, Catch::Contains("c0ffee12") && Catch::Contains("200.0 % emulated"));
   CHECK(fixture.RunJson({"bank", "list", "--family", "matmul"})["kernels"].empty());
-  const Result all = fixture.Run({"show", "c0ffee12"});
+  const Printed all = fixture.Run({"show", "c0ffee12"});
   CHECK_THAT(all.out, Catch::Contains("idea: Keep the row") && Catch::Contains("verdict: ok") &&
                           Catch::Contains("__global__ void k()"));
   CHECK(fixture.Run({"show", "c0ffee12", "--source"}).out == FakeCandidate().source());
@@ -221,7 +208,7 @@ TEST_CASE("reading commands, for people and as JSON", "[unit]") {
 }
 
 TEST_CASE("inject and cancel send what was said", "[unit]") {
-  Fixture fixture;
+  OperatorFixture fixture;
   CHECK(fixture.RunJson({"inject", "idea", "3f2a91c0", "--title", "use shuffles", "--category", "compute", "--step",
                          "first", "--step", "second"})["id"] == "1dea0002");
   CHECK(fixture.service.idea().idea().title() == "use shuffles");
@@ -235,9 +222,9 @@ TEST_CASE("inject and cancel send what was said", "[unit]") {
 }
 
 TEST_CASE("watch follows to the end, over a break, and tells how it went", "[unit]") {
-  Fixture fixture;
+  OperatorFixture fixture;
   fixture.service.BreakStreams(1);
-  Result result = fixture.Run({"watch", "3f2a91c0", "--summary"});
+  Printed result = fixture.Run({"watch", "3f2a91c0", "--summary"});
   CHECK(result.code == kExitOk);
   CHECK_THAT(result.err, Catch::Contains("round 1/2") && Catch::Contains("c0ffee12 is correct"));
   CHECK_THAT(result.out, Catch::Contains("Trajectory") && Catch::Contains("warpsmith show c0ffee12 --source"));
@@ -247,19 +234,19 @@ TEST_CASE("watch follows to the end, over a break, and tells how it went", "[uni
   for (std::string line; std::getline(lines, line); ++events) CHECK(Json::parse(line).contains("search"));
   CHECK(events == 3);
 
-  CHECK(Fixture(Ending::kNoKernel).Run({"watch"}).code == kExitNothing);
-  Result failed = Fixture(Ending::kFailed).Run({"watch"});
+  CHECK(OperatorFixture(Ending::kNoKernel).Run({"watch"}).code == kExitNothing);
+  Printed failed = OperatorFixture(Ending::kFailed).Run({"watch"});
   CHECK(failed.code == kExitFailed);
   CHECK_THAT(failed.out, Catch::Contains("has no class Model"));
   SetInterruptedForTest();
-  CHECK(Fixture(Ending::kNever).Run({"watch"}).code == kExitInterrupted);
+  CHECK(OperatorFixture(Ending::kNever).Run({"watch"}).code == kExitInterrupted);
   ClearInterrupt();
 }
 
 TEST_CASE("run against a coordinator elsewhere writes the winner", "[unit]") {
-  Fixture fixture;
+  OperatorFixture fixture;
   const std::string output = (fixture.folder.path() / "sub/best.cu").string();
-  Result result = fixture.Run({"run", fixture.problem, "--output", output});
+  Printed result = fixture.Run({"run", fixture.problem, "--output", output});
   INFO(result.err);
   CHECK(result.code == kExitOk);
   CHECK_THAT(result.out, Catch::Contains("winner: " + output));
@@ -267,36 +254,36 @@ TEST_CASE("run against a coordinator elsewhere writes the winner", "[unit]") {
   const Json json = fixture.RunJson({"run", fixture.problem, "--output", output});
   CHECK(json["winner_file"] == output);
   CHECK(json["search"]["state"] == "SEARCH_STATE_DONE");
-  Fixture none(Ending::kNoKernel);
+  OperatorFixture none(Ending::kNoKernel);
   CHECK(none.Run({"run", none.problem}).code == kExitNothing);
 }
 
 TEST_CASE("what is not there and who does not answer", "[unit]") {
-  Fixture fixture;
-  Result result = fixture.Run({"tree", "ffffffff"});
+  OperatorFixture fixture;
+  Printed result = fixture.Run({"tree", "ffffffff"});
   CHECK(result.code == kExitNothing);
   CHECK_THAT(result.err, Catch::Contains("there is no search ffffffff"));
   CHECK(fixture.Run({"show", "ffffffff"}).code == kExitNothing);
   CHECK(fixture.Run({"watch", "ffffffff"}).code == kExitNothing);
 
   const std::string nobody = "unix:" + (fixture.folder.path() / "nobody.sock").string();
-  result = fixture.Bare({"status", "--coordinator", nobody});
+  result = RunIt({"status", "--coordinator", nobody});
   CHECK(result.code == kExitUnreachable);
   CHECK_THAT(result.err, Catch::Contains(nobody) && Catch::Contains("warpsmith up"));
-  result = fixture.Bare({"status", "--json", "--coordinator", nobody});
+  result = RunIt({"status", "--json", "--coordinator", nobody});
   CHECK(Json::parse(result.err)["error"]["exit_code"] == kExitUnreachable);
-  result = fixture.Bare({"status", "--data-dir", (fixture.folder.path() / "empty").string()});
+  result = RunIt({"status", "--data-dir", (fixture.folder.path() / "empty").string()});
   CHECK(result.code == kExitUnreachable);
   CHECK_THAT(result.err, Catch::Contains("no coordinator runs in"));
   setenv("WARPSMITH_COORDINATOR", fixture.address.c_str(), 1);
-  CHECK(fixture.Bare({"status"}).code == kExitOk);
+  CHECK(RunIt({"status"}).code == kExitOk);
   unsetenv("WARPSMITH_COORDINATOR");
 }
 
 // Stands in for the evaluator: says what it was asked and answers as it was told.
-class FakeSession final : public EvaluationSession {
+class ScriptedSession final : public EvaluationSession {
  public:
-  FakeSession(v1::Outcome outcome, std::vector<v1::PrecisionClass>& accepted)
+  ScriptedSession(v1::Outcome outcome, std::vector<v1::PrecisionClass>& accepted)
       : outcome_(outcome), accepted_(accepted) {}
   const v1::DeviceDescription& device() const override { return device_; }
   absl::StatusOr<v1::Problem> TakeIn(const std::string& name, const std::string& source) override {
@@ -323,36 +310,35 @@ class FakeSession final : public EvaluationSession {
 };
 
 TEST_CASE("evaluate hands both files to the evaluator and prints its verdict", "[unit]") {
-  Fixture fixture;
+  OperatorFixture fixture;
   v1::Outcome outcome = v1::OUTCOME_OK;
   EvaluateOptions seen;
   std::vector<v1::PrecisionClass> accepted;
   const SessionFactory session = [&](const EvaluateOptions& options) {
     seen = options;
-    return absl::StatusOr<std::unique_ptr<EvaluationSession>>(std::make_unique<FakeSession>(outcome, accepted));
+    return absl::StatusOr<std::unique_ptr<EvaluationSession>>(std::make_unique<ScriptedSession>(outcome, accepted));
   };
-  Result result =
-      fixture.Bare({"evaluate", fixture.problem, fixture.kernel, "--accept", "bf16", "--eval-mode"}, session);
+  Printed result = RunIt({"evaluate", fixture.problem, fixture.kernel, "--accept", "bf16", "--eval-mode"}, session);
   CHECK(result.code == kExitOk);
   CHECK_THAT(result.out, Catch::Contains("problem layer_norm") && Catch::Contains("verdict: ok"));
   CHECK(accepted == std::vector<v1::PrecisionClass>{v1::PRECISION_CLASS_BF16});
   CHECK(seen.intake.eval_mode());
   outcome = v1::OUTCOME_WRONG_OUTPUT;
-  result = fixture.Bare({"evaluate", fixture.problem, fixture.kernel, "--json"}, session);
+  result = RunIt({"evaluate", fixture.problem, fixture.kernel, "--json"}, session);
   CHECK(result.code == kExitNothing);
   CHECK(Json::parse(result.out)["evaluation"]["outcome"] == "OUTCOME_WRONG_OUTPUT");
   outcome = v1::OUTCOME_INFRA_ERROR;
-  CHECK(fixture.Bare({"evaluate", fixture.problem, fixture.kernel}, session).code == kExitFailed);
+  CHECK(RunIt({"evaluate", fixture.problem, fixture.kernel}, session).code == kExitFailed);
   outcome = v1::OUTCOME_UNSPECIFIED;
-  result = fixture.Bare({"evaluate", fixture.problem, fixture.kernel}, session);
+  result = RunIt({"evaluate", fixture.problem, fixture.kernel}, session);
   CHECK(result.code != kExitOk);
   CHECK_THAT(result.err, Catch::Contains("there is no class Model"));
-  CHECK_THAT(fixture.Bare({"evaluate", fixture.problem, fixture.kernel}).err, Catch::Contains("built without"));
+  CHECK_THAT(RunIt({"evaluate", fixture.problem, fixture.kernel}).err, Catch::Contains("built without"));
 }
 
 TEST_CASE("doctor names a remedy for everything that is not well", "[unit]") {
-  Fixture fixture;
-  const Result result = fixture.Bare({"doctor", "--json", "--data-dir", fixture.folder.path().string()});
+  OperatorFixture fixture;
+  const Printed result = RunIt({"doctor", "--json", "--data-dir", fixture.folder.path().string()});
   const Json json = Json::parse(result.out);
   CHECK(result.code == (json["ok"].get<bool>() ? kExitOk : kExitFailed));
   std::vector<std::string> names;

@@ -1,26 +1,19 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 
-#include "cli/command_line.h"
 #include "cli/exit_code.h"
 #include "cli/search_calls.h"
 #include "common/file.h"
 #include "common/grpc_channel.h"
 #include "common/json.h"
+#include "tests/cli/printed.h"
 #include "warpsmith/v1/gateway.grpc.pb.h"
 
 namespace warpsmith::cli {
 namespace {
 
 using Catch::Matchers::Contains;
-
-struct Result {
-  int code = 0;
-  std::string out;
-  std::string err;
-};
 
 class Folder {
  public:
@@ -38,11 +31,6 @@ class Folder {
     return path;
   }
   std::string path() const { return folder_.path().string(); }
-  Result Run(const std::vector<std::string>& arguments) {
-    std::ostringstream out, err;
-    const int code = RunCommandLine(arguments, Context{out, err});
-    return {code, out.str(), err.str()};
-  }
 
   std::string problem;
   std::string config;
@@ -75,12 +63,12 @@ class FakeGateway final : public v1::GatewayService::Service {
 
 TEST_CASE("check asks each model of a configuration and prints what it found", "[unit]") {
   Folder folder;
-  Result result = folder.Run({"gateway", "check", "--config", folder.config});
+  Printed result = RunIt({"gateway", "check", "--config", folder.config});
   INFO(result.out << result.err);
   CHECK(result.code == kExitFailed);
   CHECK_THAT(result.out, Contains("fine") && Contains("$1 / $10") && Contains("broken") && Contains("server") &&
                              Contains("/bin/false") && Contains("not called"));
-  result = folder.Run({"gateway", "check", "--config", folder.config, "--models", "fine", "--json"});
+  result = RunIt({"gateway", "check", "--config", folder.config, "--models", "fine", "--json"});
   CHECK(result.code == 0);
   CHECK(result.err.empty());
   const Json json = Json::parse(result.out);
@@ -92,32 +80,32 @@ TEST_CASE("check asks each model of a configuration and prints what it found", "
 
 TEST_CASE("check and estimate say what is wrong with their arguments", "[unit]") {
   Folder folder;
-  CHECK(folder.Run({"gateway"}).code == kExitUsage);
-  CHECK(folder.Run({"estimate"}).code == kExitUsage);
-  CHECK(folder.Run({"gateway", "check", "--config", folder.config, "--gateway", "127.0.0.1:1"}).code == kExitUsage);
-  Result result = folder.Run({"gateway", "check", "--config", "/nowhere/gateway.yaml"});
+  CHECK(RunIt({"gateway"}).code == kExitUsage);
+  CHECK(RunIt({"estimate"}).code == kExitUsage);
+  CHECK(RunIt({"gateway", "check", "--config", folder.config, "--gateway", "127.0.0.1:1"}).code == kExitUsage);
+  Printed result = RunIt({"gateway", "check", "--config", "/nowhere/gateway.yaml"});
   CHECK(result.code == kExitUsage);
   CHECK_THAT(result.err, Contains("/nowhere/gateway.yaml"));
-  result = folder.Run({"gateway", "check", "--config", folder.config, "--models", "unheard"});
+  result = RunIt({"gateway", "check", "--config", folder.config, "--models", "unheard"});
   CHECK(result.code == kExitUsage);
   CHECK_THAT(result.err, Contains("unheard"));
-  result = folder.Run({"gateway", "check", "--gateway", "unix:" + folder.path() + "/none.sock"});
+  result = RunIt({"gateway", "check", "--gateway", "unix:" + folder.path() + "/none.sock"});
   CHECK(result.code == kExitUnreachable);
   CHECK_THAT(result.err, Contains("--config gateway.yaml"));
-  CHECK(folder.Run({"estimate", "/nowhere/x.py", "--config", folder.config}).code == kExitUsage);
+  CHECK(RunIt({"estimate", "/nowhere/x.py", "--config", folder.config}).code == kExitUsage);
   for (const std::vector<std::string>& command : {std::vector<std::string>{"gateway", "check"}, {"estimate"}}) {
     std::vector<std::string> help = command;
     help.push_back("--help");
-    CHECK_THAT(folder.Run(help).out, Contains("Example: warpsmith " + command[0]) && Contains("--config"));
+    CHECK_THAT(RunIt(help).out, Contains("Example: warpsmith " + command[0]) && Contains("--config"));
   }
 }
 
 TEST_CASE("without a gateway or a configuration the data directory's is taken, else the catalog", "[unit]") {
   Folder folder;
-  Result result = folder.Run({"estimate", folder.problem, "--data-dir", folder.path(), "--models", "fine"});
+  Printed result = RunIt({"estimate", folder.problem, "--data-dir", folder.path(), "--models", "fine"});
   CHECK(result.code == 0);
   CHECK_THAT(result.err, Contains(folder.config));
-  result = folder.Run({"estimate", folder.problem, "--data-dir", folder.path() + "/empty"});
+  result = RunIt({"estimate", folder.problem, "--data-dir", folder.path() + "/empty"});
   INFO(result.out << result.err);
   CHECK(result.code == 0);
   CHECK_THAT(result.out, Contains("only the catalog answers"));
@@ -127,7 +115,7 @@ TEST_CASE("an estimate grows with the search and heeds its limits", "[unit]") {
   Folder folder;
   const auto estimate = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"estimate", folder.problem, "--config", folder.config, "--models", "fine", "--json"});
-    const Result result = folder.Run(more);
+    const Printed result = RunIt(more);
     INFO(result.err);
     REQUIRE(result.code == 0);
     return Json::parse(result.out);
@@ -143,11 +131,11 @@ TEST_CASE("an estimate grows with the search and heeds its limits", "[unit]") {
   CHECK(calls["repair"] == 12);
   CHECK(quick["searches"][0]["most_calls"]["repair"] == 32);
   CHECK(estimate({"--max-usd", "1.5"})["most_usd"] == 1.5);
-  const Result text = folder.Run(
+  const Printed text = RunIt(
       {"estimate", folder.problem, folder.problem, "--config", folder.config, "--models", "fine", "--max-usd", "0.01"});
   CHECK(text.code == 0);
   CHECK_THAT(text.out, Contains("layer_norm") && Contains("all:") && Contains("--max-usd 0.01 would end it"));
-  CHECK_THAT(folder.Run({"estimate", folder.problem, "--config", folder.config}).out, Contains("unknown"));
+  CHECK_THAT(RunIt({"estimate", folder.problem, "--config", folder.config}).out, Contains("unknown"));
 }
 
 TEST_CASE("a gateway that runs is asked over gRPC", "[unit]") {
@@ -155,11 +143,11 @@ TEST_CASE("a gateway that runs is asked over gRPC", "[unit]") {
   FakeGateway fake;
   const std::string address = "unix:" + folder.path() + "/g.sock";
   RunningServer server = StartServer(address, {&fake}).value();
-  Result result = folder.Run({"gateway", "check", "--gateway", address});
+  Printed result = RunIt({"gateway", "check", "--gateway", address});
   INFO(result.err);
   CHECK(result.code == 0);
   CHECK_THAT(result.out, Contains("remote") && !Contains("\x1b") && Contains("4999/5000"));
-  result = folder.Run({"estimate", folder.problem, "--gateway", address, "--json", "--rounds", "1", "--repairs", "-1"});
+  result = RunIt({"estimate", folder.problem, "--gateway", address, "--json", "--rounds", "1", "--repairs", "-1"});
   CHECK(result.code == 0);
   CHECK(Json::parse(result.out)["expected_usd"].get<double>() == Approx(0.27));
   StopServer(*server.server, 1);

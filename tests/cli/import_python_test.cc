@@ -3,12 +3,11 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
-#include "cli/command_line.h"
 #include "cli/exit_code.h"
 #include "common/file.h"
 #include "common/json.h"
+#include "tests/cli/printed.h"
 
 namespace warpsmith::cli {
 namespace {
@@ -69,25 +68,15 @@ class FakeHostCode final : public HostCodeSession {
   std::vector<std::string>& log_;
 };
 
-struct Ended {
-  int code = 0;
-  std::string out, err;
-};
-
 class Importing : public PythonFiles {
  public:
-  Ended Run(std::vector<std::string> arguments, bool built = true) {
-    std::ostringstream out, err;
-    Context context{out, err};
-    if (built) {
-      context.host_code = [this](const HostCodeSettings& given) {
-        settings = given;
-        return std::unique_ptr<HostCodeSession>(std::make_unique<FakeHostCode>(log));
-      };
-    }
+  Printed Run(std::vector<std::string> arguments, bool built = true) {
     arguments.insert(arguments.begin(), "import");
-    const int code = RunCommandLine(arguments, context);
-    return {code, out.str(), err.str()};
+    HostCodeFactory host_code = [this](const HostCodeSettings& given) {
+      settings = given;
+      return std::unique_ptr<HostCodeSession>(std::make_unique<FakeHostCode>(log));
+    };
+    return RunIt(arguments, nullptr, built ? std::move(host_code) : nullptr);
   }
 
   std::vector<std::string> log;
@@ -100,7 +89,8 @@ bool Tells(const std::string& text, const std::string& part) { return text.find(
 
 TEST_CASE_METHOD(Importing, "a Python candidate is judged here and printed", "[unit]") {
   const std::string problem = Write("softmax.py"), candidate = Write("new.py");
-  const Ended ended = Run({candidate, "--module", problem, "--accept", "tf32", "--device", "cpu", "--frozen-weights"});
+  const Printed ended =
+      Run({candidate, "--module", problem, "--accept", "tf32", "--device", "cpu", "--frozen-weights"});
   CAPTURE(ended.err);
   CHECK(ended.code == kExitOk);
   CHECK(Tells(ended.out, "2.00 times as fast as the module itself, which took 1.000 ms"));
@@ -113,7 +103,7 @@ TEST_CASE_METHOD(Importing, "a Python candidate is judged here and printed", "[u
 
 TEST_CASE_METHOD(Importing, "a candidate that is not right ends with its own status", "[unit]") {
   const std::string problem = Write("softmax.py"), candidate = Write("new.py", "wrong\n");
-  Ended ended = Run({candidate, "--module", problem});
+  Printed ended = Run({candidate, "--module", problem});
   CHECK(ended.code == kExitNothing);
   CHECK(Tells(ended.out, "output has the shape [1]"));
   CHECK(!Tells(ended.out, "times as fast"));
@@ -124,7 +114,7 @@ TEST_CASE_METHOD(Importing, "a candidate that is not right ends with its own sta
 
 TEST_CASE_METHOD(Importing, "rows are JSON and written where that is asked for", "[unit]") {
   const std::string problem = Write("softmax.py"), candidate = Write("new.py");
-  const Ended ended = Run({candidate, "--module", problem, "--json", "-o", Path("rows.jsonl")});
+  const Printed ended = Run({candidate, "--module", problem, "--json", "-o", Path("rows.jsonl")});
   REQUIRE(ended.code == kExitOk);
   const Json row = Json::parse(ended.out)["rows"][0];
   CHECK(row["execution_class"] == "host_code");
@@ -145,7 +135,7 @@ TEST_CASE_METHOD(Importing, "a folder of KernelBench's names finds its problems,
   Write("run/level1/level_1_problem_1_sample_1_kernel.py", "wrong\n");
   Write("run/level2/level_2_problem_2_sample_0_kernel.py");
   Write("run/notes.py");
-  const Ended ended = Run({Path("run"), "--module", Path("bench"), "--json"});
+  const Printed ended = Run({Path("run"), "--module", Path("bench"), "--json"});
   CHECK(ended.code != kExitOk);
   CHECK(Tells(ended.err, "2_Refused.py: refused"));
   CHECK(log == std::vector<std::string>{"take in 1_First", "evaluate for 1_First", "evaluate for 1_First",

@@ -1,15 +1,14 @@
 // The commands that keep a cluster healthy, against a fake coordinator over real gRPC.
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <sstream>
 
-#include "cli/command_line.h"
 #include "cli/exit_code.h"
 #include "cli/print_queue.h"
 #include "common/file.h"
 #include "common/grpc_channel.h"
 #include "common/json.h"
 #include "tests/cli/fake_operator_service.h"
+#include "tests/cli/printed.h"
 #include "warpsmith/v1/administration.grpc.pb.h"
 
 namespace warpsmith::cli {
@@ -93,12 +92,10 @@ struct QueueFixture {
 
   int Run(std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--coordinator", address});
-    std::ostringstream printed, errors;
-    Context context{printed, errors};
-    const int code = RunCommandLine(arguments, context);
-    out = printed.str();
-    err = errors.str();
-    return code;
+    Printed printed = RunIt(arguments);
+    out = std::move(printed.out);
+    err = std::move(printed.err);
+    return printed.code;
   }
 
   FakeOperatorService operators;

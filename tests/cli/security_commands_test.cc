@@ -6,33 +6,19 @@
 #include <sstream>
 
 #include "cli/audit_command.h"
-#include "cli/command_line.h"
 #include "cli/exit_code.h"
 #include "common/access.h"
 #include "common/file.h"
 #include "common/grpc_channel.h"
 #include "common/hash.h"
 #include "common/json.h"
+#include "tests/cli/printed.h"
 #include "warpsmith/v1/audit.grpc.pb.h"
 
 namespace warpsmith::cli {
 namespace {
 
 using Catch::Contains;
-
-struct Printed {
-  int code = 0;
-  std::string out;
-  std::string err;
-};
-
-Printed RunIt(const std::vector<std::string>& arguments) {
-  std::ostringstream out;
-  std::ostringstream err;
-  Context context{out, err};
-  const int code = RunCommandLine(arguments, context);
-  return {code, out.str(), err.str()};
-}
 
 class FakeAudit final : public v1::AuditService::Service {
  public:

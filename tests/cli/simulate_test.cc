@@ -1,26 +1,19 @@
 // `warpsmith simulate` on a file, from arguments to the page.
 #include <catch2/catch.hpp>
 #include <fstream>
-#include <sstream>
 
-#include "cli/command_line.h"
 #include "cli/exit_code.h"
 #include "cli/message_json.h"
 #include "cli/simulate_command.h"
 #include "common/file.h"
 #include "common/json.h"
+#include "tests/cli/printed.h"
 #include "tests/coordinator/replay/recordings.h"
 
 namespace warpsmith::cli {
 namespace {
 
 using Catch::Matchers::Contains;
-
-struct Outcome {
-  int code = 0;
-  std::string out;
-  std::string err;
-};
 
 class SimulateFixture {
  public:
@@ -32,11 +25,9 @@ class SimulateFixture {
     std::ofstream(path) << text;
     return path;
   }
-  Outcome Run(std::vector<std::string> arguments) {
+  Printed Run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "simulate");
-    std::ostringstream out, err;
-    const int code = RunCommandLine(arguments, Context{out, err});
-    return {code, out.str(), err.str()};
+    return RunIt(arguments);
   }
   std::string folder() const { return folder_.path().string(); }
 
@@ -50,7 +41,7 @@ TEST_CASE("a recording is replayed under several strategies and settings", "[uni
   SimulateFixture fixture;
   const std::vector<std::string> arguments = {"--recording", fixture.file,   "--compare", "branching,sequential",
                                               "--variant",   "one:rounds=1", "--repeats", "5"};
-  const Outcome page = fixture.Run(arguments);
+  const Printed page = fixture.Run(arguments);
   INFO(page.err);
   REQUIRE(page.code == kExitOk);
   for (const char* part : {"branching", "sequential", "one", "tokens", "95 %", "One recorded search"}) {
@@ -69,7 +60,7 @@ TEST_CASE("recordings are written to be replayed elsewhere", "[unit]") {
   SimulateFixture fixture;
   const std::string folder = fixture.folder() + "/kept";
   REQUIRE(fixture.Run({"--recording", fixture.file, "--save", folder, "--repeats", "1"}).code == kExitOk);
-  const Outcome again = fixture.Run({"--recording", folder + "/recorded.json", "--repeats", "1"});
+  const Printed again = fixture.Run({"--recording", folder + "/recorded.json", "--repeats", "1"});
   CHECK(again.code == kExitOk);
   CHECK_THAT(again.out, Contains("as recorded"));
 }
@@ -92,7 +83,7 @@ TEST_CASE("what cannot be replayed is told", "[unit]") {
       {{"--recording", fixture.file, "--repeats", "0"}, "--repeats"},
   };
   for (const Case& test : cases) {
-    const Outcome outcome = fixture.Run(test.arguments);
+    const Printed outcome = fixture.Run(test.arguments);
     INFO(outcome.err);
     CHECK(outcome.code != kExitOk);
     CHECK_THAT(outcome.err, Contains(test.says));

@@ -48,12 +48,13 @@ bool IsOurs(int pid) {
 
 class NvmlMonitor final : public DeviceMonitor {
  public:
-  NvmlMonitor(const NvmlApi& api, nvml::Device device) : api_(api), device_(device) {}
+  NvmlMonitor(const NvmlApi& api, nvml::Device device)
+      : api_(api), device_(device), max_sm_mhz_(Number<int>(api_.max_clock, nvml::kSmClock)) {}
 
   absl::StatusOr<DeviceState> ReadClocks() override {
     DeviceState state;
     state.sm_mhz = Number<int>(api_.clock, nvml::kSmClock);
-    state.max_sm_mhz = Number<int>(api_.max_clock, nvml::kSmClock);
+    state.max_sm_mhz = max_sm_mhz_;
     unsigned long long reasons = 0;
     if (api_.throttle_reasons != nullptr && api_.throttle_reasons(device_, &reasons) == nvml::kSuccess) {
       state.throttle_reasons = reasons;
@@ -129,6 +130,7 @@ class NvmlMonitor final : public DeviceMonitor {
 
   const NvmlApi& api_;
   nvml::Device const device_;
+  const std::optional<int> max_sm_mhz_;  // the card's own, which is not asked for again: each call costs
 };
 
 }  // namespace

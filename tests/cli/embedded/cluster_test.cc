@@ -24,9 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Fixture {
+class ClusterFixture {
  public:
-  Fixture() : folder(*TemporaryDirectory::Create("cluster-test")), data(folder.path() / "data") {
+  ClusterFixture() : folder(*TemporaryDirectory::Create("cluster-test")), data(folder.path() / "data") {
     fs::permissions(folder.path(), fs::perms::owner_all | fs::perms::others_exec);
     const fs::path programs = folder.path() / "bin";
     const fs::path fake = fs::path(WARPSMITH_BINARY_DIR) / "tests/fake_cluster_program";
@@ -41,7 +41,7 @@ class Fixture {
                    {"FAKE_API_KEY", "not to be passed on"},
                    {"HOME", folder.path().string()}};
   }
-  ~Fixture() { (void)RunChild(Options({"down"}), "", std::chrono::seconds(120)); }
+  ~ClusterFixture() { (void)RunChild(Options({"down"}), "", std::chrono::seconds(120)); }
 
   ChildOptions Options(std::vector<std::string> arguments) const {
     ChildOptions options;
@@ -95,7 +95,7 @@ class Fixture {
 }  // namespace
 
 TEST_CASE("run starts everything, searches, prints the result and leaves nothing", "[pg]") {
-  Fixture fixture;
+  ClusterFixture fixture;
   const ChildExit exit = fixture.Run(fixture.RunArguments());
   INFO(exit.standard_error);
   CHECK(exit.exit_code == kExitOk);
@@ -121,7 +121,7 @@ TEST_CASE("run starts everything, searches, prints the result and leaves nothing
 }
 
 TEST_CASE("a program that does not start is shown with the end of its log, and the rest is stopped", "[pg]") {
-  Fixture fixture;
+  ClusterFixture fixture;
   fixture.environment["FAKE_FAILS"] = "warpsmith-coordinator";
   const ChildExit exit = fixture.Run(fixture.RunArguments());
   CHECK(exit.exit_code == kExitFailed);
@@ -133,7 +133,7 @@ TEST_CASE("a program that does not start is shown with the end of its log, and t
 }
 
 TEST_CASE("missing PostgreSQL and an unusable folder are said before anything starts", "[unit]") {
-  Fixture fixture;
+  ClusterFixture fixture;
   fixture.environment["WARPSMITH_POSTGRES_BIN"] = "/nowhere";
   ChildExit exit = fixture.Run(fixture.RunArguments());
   CHECK(exit.exit_code == kExitFailed);
@@ -146,7 +146,7 @@ TEST_CASE("missing PostgreSQL and an unusable folder are said before anything st
 }
 
 TEST_CASE("up stays, is used by others and found by up; down stops it", "[pg]") {
-  Fixture fixture;
+  ClusterFixture fixture;
   ChildExit exit = fixture.Run({"up", "--device", "emulated", "--json"});
   INFO(exit.standard_error);
   REQUIRE(exit.exit_code == kExitOk);
@@ -168,7 +168,7 @@ TEST_CASE("up stays, is used by others and found by up; down stops it", "[pg]") 
 }
 
 TEST_CASE("run --keep-running leaves the cluster to down", "[pg]") {
-  Fixture fixture;
+  ClusterFixture fixture;
   std::vector<std::string> arguments = fixture.RunArguments();
   arguments.push_back("--keep-running");
   CHECK(fixture.Run(arguments).exit_code == kExitOk);
@@ -178,7 +178,7 @@ TEST_CASE("run --keep-running leaves the cluster to down", "[pg]") {
 }
 
 TEST_CASE("a second run is refused, Ctrl-C cancels and cleans up", "[pg]") {
-  Fixture fixture;
+  ClusterFixture fixture;
   auto run = fixture.Endless();
   ChildExit second = fixture.Run(fixture.RunArguments());
   CHECK(second.exit_code == kExitFailed);
@@ -193,7 +193,7 @@ TEST_CASE("a second run is refused, Ctrl-C cancels and cleans up", "[pg]") {
 }
 
 TEST_CASE("a run that was killed leaves no process, and the next one works", "[pg]") {
-  Fixture fixture;
+  ClusterFixture fixture;
   auto run = fixture.Endless();
   kill(run->pid(), SIGKILL);
   run->Wait(std::chrono::seconds(10));
@@ -206,7 +206,7 @@ TEST_CASE("a run that was killed leaves no process, and the next one works", "[p
 }
 
 TEST_CASE("half a cluster that was left behind is stopped and started anew", "[pg]") {
-  Fixture fixture;
+  ClusterFixture fixture;
   REQUIRE(fixture.Run({"up", "--device", "emulated"}).exit_code == kExitOk);
   for (const ProcessRecord& record : ReadRecords(fixture.data / "run")) {
     if (record.name == "coordinator") kill(record.pid, SIGKILL);
@@ -219,7 +219,7 @@ TEST_CASE("half a cluster that was left behind is stopped and started anew", "[p
 }
 
 TEST_CASE("a worker that dies in a run is started again", "[pg]") {
-  Fixture fixture;
+  ClusterFixture fixture;
   fixture.environment["FAKE_DIES_ONCE"] = "warpsmith-worker";
   auto run = fixture.Endless();
   std::string line;

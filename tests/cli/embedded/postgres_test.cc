@@ -20,9 +20,9 @@ namespace fs = std::filesystem;
 
 bool Never() { return false; }
 
-class Fixture {
+class PostgresFixture {
  public:
-  Fixture() : folder(*TemporaryDirectory::Create("postgres-test")), directory(folder.path() / "data") {
+  PostgresFixture() : folder(*TemporaryDirectory::Create("postgres-test")), directory(folder.path() / "data") {
     // As a folder that others may enter.
     fs::permissions(folder.path(), fs::perms::owner_all | fs::perms::others_exec);
     REQUIRE(directory.Prepare().ok());
@@ -50,7 +50,7 @@ class Fixture {
 }  // namespace
 
 TEST_CASE("a private database: made, used, stopped, found again, nothing left", "[pg]") {
-  Fixture fixture;
+  PostgresFixture fixture;
   {
     auto postgres = fixture.Start();
     CHECK(fixture.Sql(*postgres, "create table t(x int); insert into t values (7); select x from t") ==
@@ -68,7 +68,7 @@ TEST_CASE("a private database: made, used, stopped, found again, nothing left", 
 }
 
 TEST_CASE("a database that was killed comes back with what it had", "[pg]") {
-  Fixture fixture;
+  PostgresFixture fixture;
   auto postgres = fixture.Start();
   fixture.Sql(*postgres, "create table t(x int); insert into t values (7)");
   kill(postgres->daemon().pid(), SIGKILL);
@@ -79,7 +79,7 @@ TEST_CASE("a database that was killed comes back with what it had", "[pg]") {
 }
 
 TEST_CASE("a stale postmaster.pid that names another process is put away, and that process left alone", "[pg]") {
-  Fixture fixture;
+  PostgresFixture fixture;
   fixture.Start().reset();
   ChildOptions options;
   options.arguments = {"sleep", "600"};
@@ -95,7 +95,7 @@ TEST_CASE("a stale postmaster.pid that names another process is put away, and th
 }
 
 TEST_CASE("a database of an earlier run that still goes is stopped first", "[pg]") {
-  Fixture fixture;
+  PostgresFixture fixture;
   auto earlier = fixture.Start();
   const pid_t before = earlier->daemon().pid();
   auto postgres = fixture.Start();
@@ -105,7 +105,7 @@ TEST_CASE("a database of an earlier run that still goes is stopped first", "[pg]
 }
 
 TEST_CASE("an initdb that was cut off is begun anew", "[pg]") {
-  Fixture fixture;
+  PostgresFixture fixture;
   REQUIRE(MakeOwnFolder(fixture.directory.database(), *ChooseServiceUser()).ok());
   fs::create_directories(fixture.directory.database() / "new/base");
   CHECK(fixture.Sql(*fixture.Start(), "select 1") == "1\n");

@@ -7,11 +7,7 @@
 namespace warpsmith::search {
 namespace {
 
-std::vector<Action> Next(const Snapshot& s, int64_t now = 0, const Capacity& capacity = {}) {
-  return BestOfN().Next(s, 1, 1, now, capacity);
-}
-
-Snapshot Fresh() {
+Snapshot FreshBestOfN() {
   Snapshot s;
   s.values.strategy = "best_of_n";
   s.values.parents = 1;
@@ -24,7 +20,7 @@ Snapshot Fresh() {
 }  // namespace
 
 TEST_CASE("independent attempts at the module, all at once", "[unit]") {
-  Snapshot s = Fresh();
+  Snapshot s = FreshBestOfN();
   CHECK(Next(s) == std::vector<Action>(3, Propose{"", 1, 1}));
   // A good kernel changes nothing.
   s.round = 2;
@@ -32,7 +28,7 @@ TEST_CASE("independent attempts at the module, all at once", "[unit]") {
   s.candidates = {Correct("c", "i", 1, 2.0)};
   CHECK(Next(s) == std::vector<Action>(3, Propose{"", 1, 2}));
   // Each idea is implemented once, and repaired.
-  s = Fresh();
+  s = FreshBestOfN();
   s.tasks = {Proposed("", 1, 1, TaskState::kDone), Proposed("", 1, 1, TaskState::kOpen),
              Proposed("", 1, 1, TaskState::kOpen)};
   s.ideas = {MakeIdea("i", 1)};
@@ -44,8 +40,8 @@ TEST_CASE("independent attempts at the module, all at once", "[unit]") {
 }
 
 TEST_CASE("attempts for which there was no room follow, and one without an idea is an attempt too", "[unit]") {
-  Snapshot s = Fresh();
-  CHECK(Next(s, 0, {.model_calls = 2}) == std::vector<Action>(2, Propose{"", 1, 1}));
+  Snapshot s = FreshBestOfN();
+  CHECK(Next(s, {.model_calls = 2}) == std::vector<Action>(2, Propose{"", 1, 1}));
   s.tasks = {Proposed("", 1, 1, TaskState::kDone), Proposed("", 1, 1, TaskState::kOpen)};
   CHECK(Next(s).empty());
   s.tasks[1].state = TaskState::kFailed;
@@ -55,7 +51,7 @@ TEST_CASE("attempts for which there was no room follow, and one without an idea 
 }
 
 TEST_CASE("a catalog that has no more ends it", "[unit]") {
-  Snapshot s = Fresh();
+  Snapshot s = FreshBestOfN();
   s.tasks = {Proposed("", 1, 1, TaskState::kDone)};
   s.exhausted_parents = {""};
   CHECK(Next(s) == std::vector<Action>{CloseRound{1}});

@@ -8,7 +8,7 @@
 namespace warpsmith::search {
 namespace {
 
-Snapshot Fresh(int parents = 2, int ideas = 2, int implementations = 2) {
+Snapshot FreshBranching(int parents = 2, int ideas = 2, int implementations = 2) {
   Snapshot s;
   s.search_id = "s";
   s.values.parents = parents;
@@ -17,25 +17,21 @@ Snapshot Fresh(int parents = 2, int ideas = 2, int implementations = 2) {
   return s;
 }
 
-std::vector<Action> Next(const Snapshot& s, int64_t now = 0, const Capacity& capacity = {}, uint64_t seed = 1) {
-  return Branching().Next(s, 1, seed, now, capacity);
-}
-
 }  // namespace
 
 TEST_CASE("the first round starts from the module", "[unit]") {
-  Snapshot s = Fresh();
+  Snapshot s = FreshBranching();
   CHECK(Next(s) == std::vector<Action>{Propose{"", 4, 1}});
   s.tasks = {Proposed("", 1, 4, TaskState::kOpen)};
   CHECK(Next(s).empty());
 }
 
 TEST_CASE("ideas are implemented, candidates evaluated, failures repaired", "[unit]") {
-  Snapshot s = Fresh();
+  Snapshot s = FreshBranching();
   s.tasks = {Proposed("", 1, 4, TaskState::kDone)};
   s.ideas = {MakeIdea("i1", 1)};
   CHECK(Next(s) == std::vector<Action>{Implement{"i1", 2, {0, 1}, 1}});
-  CHECK(Next(s, 0, {.model_calls = 1}) == std::vector<Action>{Implement{"i1", 2, {0}, 1}});
+  CHECK(Next(s, {.model_calls = 1}) == std::vector<Action>{Implement{"i1", 2, {0}, 1}});
   s.ideas[0].requested = 1;
   CHECK(Next(s) == std::vector<Action>{Implement{"i1", 2, {1}, 1}});
   s.ideas[0].requested = 2;
@@ -45,7 +41,7 @@ TEST_CASE("ideas are implemented, candidates evaluated, failures repaired", "[un
   c.state = CandidateState::kQueued;
   s.candidates = {c};
   CHECK(Next(s) == std::vector<Action>{Evaluate{"c1", "measure"}});
-  CHECK(Next(s, 0, {.evaluations = 0}).empty());
+  CHECK(Next(s, {.evaluations = 0}).empty());
 
   s.candidates[0].state = CandidateState::kDone;
   struct Case {
@@ -73,7 +69,7 @@ TEST_CASE("ideas are implemented, candidates evaluated, failures repaired", "[un
 
 TEST_CASE("a round closes when its share is settled, at its deadline, and never empty-handed while work is open",
           "[unit]") {
-  Snapshot s = Fresh(1, 5, 4);  // 20 jobs: 18 close it
+  Snapshot s = FreshBranching(1, 5, 4);  // 20 jobs: 18 close it
   s.tasks = {Proposed("", 1, 5, TaskState::kDone)};
   for (int i = 0; i < 5; ++i) {
     const std::string id = "i" + std::to_string(i);
@@ -85,8 +81,8 @@ TEST_CASE("a round closes when its share is settled, at its deadline, and never 
     }
   }
   CHECK(Next(s).empty());  // 17
-  CHECK(Next(s, 1799 * kSecond).empty());
-  CHECK(Next(s, 1800 * kSecond) == std::vector<Action>{CloseRound{1}});
+  CHECK(Next(s, {}, 1799 * kSecond).empty());
+  CHECK(Next(s, {}, 1800 * kSecond) == std::vector<Action>{CloseRound{1}});
   s.candidates.push_back(Correct("late", "i4", 1, 0.1));
   s.candidates.back().index = 1;
   CHECK(Next(s) == std::vector<Action>{CloseRound{1}});  // 18
@@ -99,17 +95,17 @@ TEST_CASE("a round closes when its share is settled, at its deadline, and never 
   CHECK(Next(rest).empty());
   rest.tasks[5].state = TaskState::kDone;
   CHECK(Next(rest) == std::vector<Action>{CloseRound{2}});
-  CHECK(Next(s, 1800 * kSecond) == std::vector<Action>{CloseRound{1}});
+  CHECK(Next(s, {}, 1800 * kSecond) == std::vector<Action>{CloseRound{1}});
 
-  Snapshot away = Fresh();
+  Snapshot away = FreshBranching();
   away.tasks = {Proposed("", 1, 4, TaskState::kOpen)};
-  CHECK(Next(away, 100000 * kSecond).empty());
+  CHECK(Next(away, {}, 100000 * kSecond).empty());
   away.tasks[0].state = TaskState::kFailed;
   CHECK(Next(away) == std::vector<Action>{CloseRound{1}});
 }
 
 TEST_CASE("parents: best, another lineage, at most two of a lineage, the module for the rest", "[unit]") {
-  Snapshot s = Fresh(3, 2, 2);
+  Snapshot s = FreshBranching(3, 2, 2);
   s.round = 3;
   s.ideas = {MakeIdea("a", 1, "", 2), MakeIdea("b", 1, "", 2), MakeIdea("a2", 2, "ca", 2)};
   s.candidates = {Correct("ca", "a", 1, 1.0), Correct("ca2", "a2", 2, 2.0, "ca"), Correct("ca3", "a2", 2, 1.9, "ca"),
@@ -157,7 +153,7 @@ TEST_CASE("parents: best, another lineage, at most two of a lineage, the module 
 }
 
 TEST_CASE("overlapping intervals tie: the one with fewer ideas goes first", "[unit]") {
-  Snapshot s = Fresh(1, 1, 1);
+  Snapshot s = FreshBranching(1, 1, 1);
   s.round = 2;
   s.ideas = {MakeIdea("a", 1, "", 1), MakeIdea("b", 1, "", 1), MakeIdea("x", 1, "ca", 1)};
   s.candidates = {Correct("ca", "a", 1, 1.00), Correct("cb", "b", 1, 0.99)};
@@ -168,7 +164,7 @@ TEST_CASE("overlapping intervals tie: the one with fewer ideas goes first", "[un
 }
 
 TEST_CASE("the draw lets slower kernels go on, seldom", "[unit]") {
-  Snapshot s = Fresh(3, 1, 1);
+  Snapshot s = FreshBranching(3, 1, 1);
   s.round = 3;
   for (int i = 0; i < 8; ++i) {
     const std::string n = std::to_string(i);
@@ -176,7 +172,7 @@ TEST_CASE("the draw lets slower kernels go on, seldom", "[unit]") {
     s.candidates.push_back(Correct("c" + n, "i" + n, 1, 1.0 - 0.1 * i));
   }
   std::map<std::string, int> drawn;
-  for (uint64_t seed = 0; seed < 2000; ++seed) ++drawn[Parents(Next(s, 0, {}, seed)).at(2)];
+  for (uint64_t seed = 0; seed < 2000; ++seed) ++drawn[Parents(Next(s, {}, 0, seed)).at(2)];
   CHECK(drawn["c2"] > 400);
   CHECK(drawn["c4"] > 100);
   CHECK(drawn["c4"] < drawn["c2"]);
@@ -186,12 +182,12 @@ TEST_CASE("the draw lets slower kernels go on, seldom", "[unit]") {
   const int before = drawn["c2"];
   s.ideas.push_back(MakeIdea("child", 2, "c2", 1));
   drawn.clear();
-  for (uint64_t seed = 0; seed < 2000; ++seed) ++drawn[Parents(Next(s, 0, {}, seed)).at(2)];
+  for (uint64_t seed = 0; seed < 2000; ++seed) ++drawn[Parents(Next(s, {}, 0, seed)).at(2)];
   CHECK(drawn["c2"] < before * 3 / 4);
 }
 
 TEST_CASE("operators' ideas and kernels go at once and their kernels lead on", "[unit]") {
-  Snapshot s = Fresh();
+  Snapshot s = FreshBranching();
   s.tasks = {Proposed("", 1, 4, TaskState::kOpen)};
   s.ideas = {MakeIdea("mine", 1)};
   s.ideas[0].operator_injected = true;
@@ -208,7 +204,7 @@ TEST_CASE("operators' ideas and kernels go at once and their kernels lead on", "
 }
 
 TEST_CASE("endings", "[unit]") {
-  Snapshot s = Fresh(1, 1, 1);
+  Snapshot s = FreshBranching(1, 1, 1);
   s.values.rounds = 3;
   s.values.confirm = 1;
   s.ideas = {MakeIdea("a", 1, "", 1)};
@@ -241,7 +237,7 @@ TEST_CASE("endings", "[unit]") {
     s.exhausted_parents = {"", "ca"};
     s.tasks = {{TaskKind::kImplement, "a", "", 1, 1, TaskState::kOpen}};
     CHECK(Next(s).empty());
-    CHECK(Next(s, 1800 * kSecond) == std::vector<Action>{Finish{"ideas_exhausted"}});
+    CHECK(Next(s, {}, 1800 * kSecond) == std::vector<Action>{Finish{"ideas_exhausted"}});
     s.tasks[0].state = TaskState::kDone;
     CHECK(Next(s) == std::vector<Action>{Finish{"ideas_exhausted"}});
   }
@@ -273,7 +269,7 @@ TEST_CASE("endings", "[unit]") {
 }
 
 TEST_CASE("a twin belongs to the lineage of the kernel that it repeats", "[unit]") {
-  Snapshot s = Fresh(3, 1, 1);
+  Snapshot s = FreshBranching(3, 1, 1);
   s.round = 3;
   s.tasks = {Proposed("", 1, 3, TaskState::kDone), Proposed("", 2, 3, TaskState::kDone)};
   for (const char* idea : {"i1", "i2", "i3", "i4"}) s.ideas.push_back(MakeIdea(idea, 1, "", 1));
@@ -296,7 +292,7 @@ TEST_CASE("a twin belongs to the lineage of the kernel that it repeats", "[unit]
 }
 
 TEST_CASE("a refused reservation ends a search with what it has", "[unit]") {
-  Snapshot s = Fresh();
+  Snapshot s = FreshBranching();
   s.values.max_usd = 10;
   s.values.confirm = 0;
   s.usage = {1, 1000, 0, 10, true};

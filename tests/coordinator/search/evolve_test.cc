@@ -10,9 +10,7 @@
 namespace warpsmith::search {
 namespace {
 
-std::vector<Action> Next(const Snapshot& s, uint64_t seed = 1) { return Evolve().Next(s, 1, seed, 0, {}); }
-
-Snapshot Fresh(int islands = 3, int parents = 3) {
+Snapshot FreshIslands(int islands = 3, int parents = 3) {
   Snapshot s;
   s.search_id = "s";
   s.values.strategy = "evolve";
@@ -43,10 +41,10 @@ std::map<int, std::string> ParentOf(const std::vector<Action>& actions) {
 }  // namespace
 
 TEST_CASE("every island starts from the module, with its own call", "[unit]") {
-  CHECK(Next(Fresh()) == std::vector<Action>{Propose{"", 2, 1, 1}, Propose{"", 2, 1, 2}, Propose{"", 2, 1, 3}});
+  CHECK(Next(FreshIslands()) == std::vector<Action>{Propose{"", 2, 1, 1}, Propose{"", 2, 1, 2}, Propose{"", 2, 1, 3}});
   // Fewer islands than parents: more ideas for one; more islands: they take turns, also over rounds.
-  CHECK(Next(Fresh(2)) == std::vector<Action>{Propose{"", 4, 1, 1}, Propose{"", 2, 1, 2}});
-  Snapshot s = Fresh(4);
+  CHECK(Next(FreshIslands(2)) == std::vector<Action>{Propose{"", 4, 1, 1}, Propose{"", 2, 1, 2}});
+  Snapshot s = FreshIslands(4);
   CHECK(Next(s) == std::vector<Action>{Propose{"", 2, 1, 1}, Propose{"", 2, 1, 2}, Propose{"", 2, 1, 3}});
   s.round = 2;
   Grow(s, "a", 1, 1, 1.0);
@@ -55,13 +53,13 @@ TEST_CASE("every island starts from the module, with its own call", "[unit]") {
 }
 
 TEST_CASE("an island's parents are its own, the faster and less used ones more often", "[unit]") {
-  Snapshot s = Fresh(2, 2);
+  Snapshot s = FreshIslands(2, 2);
   s.round = 3;
   for (int i = 0; i < 4; ++i) Grow(s, "a" + std::to_string(i), 1, 1, 1.0 - 0.1 * i);
   for (int i = 0; i < 4; ++i) Grow(s, "b" + std::to_string(i), 2, 1, 3.0 - 0.1 * i);
   std::map<std::string, int> drawn;
   for (uint64_t seed = 0; seed < 1000; ++seed) {
-    for (const auto& [island, parent] : ParentOf(Next(s, seed))) {
+    for (const auto& [island, parent] : ParentOf(Next(s, {}, 0, seed))) {
       CHECK(parent[0] == (island == 1 ? 'a' : 'b'));
       ++drawn[parent];
     }
@@ -74,14 +72,14 @@ TEST_CASE("an island's parents are its own, the faster and less used ones more o
   const int before = drawn["a0"];
   s.ideas.push_back(MakeIdea("child", 2, "a0", 1, 1));
   drawn.clear();
-  for (uint64_t seed = 0; seed < 1000; ++seed) ++drawn[ParentOf(Next(s, seed)).at(1)];
+  for (uint64_t seed = 0; seed < 1000; ++seed) ++drawn[ParentOf(Next(s, {}, 0, seed)).at(1)];
   CHECK(drawn["a0"] < before * 4 / 5);
 
   SECTION("not what failed, was screened, is exhausted or repeats another's cubin") {
     s.candidates[0].reason = "screened";
     s.candidates[1].outcome = v1::OUTCOME_WRONG_OUTPUT;
     s.candidates[2].twin_of = "a3";
-    for (uint64_t seed = 0; seed < 50; ++seed) CHECK(ParentOf(Next(s, seed)).at(1) == "a3");
+    for (uint64_t seed = 0; seed < 50; ++seed) CHECK(ParentOf(Next(s, {}, 0, seed)).at(1) == "a3");
     s.exhausted_parents = {"a3"};
     CHECK(ParentOf(Next(s)).at(1).empty());
     // Not even the module: another island's best keeps it busy.
@@ -91,14 +89,14 @@ TEST_CASE("an island's parents are its own, the faster and less used ones more o
   SECTION("two of one island in a round differ") {
     s.values.parents = 4;
     for (uint64_t seed = 0; seed < 50; ++seed) {
-      const std::vector<std::string> parents = Parents(Next(s, seed));
+      const std::vector<std::string> parents = Parents(Next(s, {}, 0, seed));
       CHECK(std::set<std::string>(parents.begin(), parents.end()).size() == 4);
     }
   }
 }
 
 TEST_CASE("the best migrate around the ring, and belong where ideas were asked for them", "[unit]") {
-  Snapshot s = Fresh(3, 3);
+  Snapshot s = FreshIslands(3, 3);
   s.values.migration_rounds = 2;
   Grow(s, "a", 1, 1, 3.0);
   Grow(s, "b", 2, 1, 2.0);
@@ -112,7 +110,7 @@ TEST_CASE("the best migrate around the ring, and belong where ideas were asked f
   Grow(s, "a2", 2, 3, 2.5, "a");
   s.round = 4;
   std::set<std::string> drawn;
-  for (uint64_t seed = 0; seed < 100; ++seed) drawn.insert(ParentOf(Next(s, seed)).at(2));
+  for (uint64_t seed = 0; seed < 100; ++seed) drawn.insert(ParentOf(Next(s, {}, 0, seed)).at(2));
   CHECK(drawn == std::set<std::string>{"a", "a2", "b"});
   const SnapshotIndex index(s);
   const Islands islands(index);
@@ -127,13 +125,13 @@ TEST_CASE("the best migrate around the ring, and belong where ideas were asked f
   CHECK(ParentOf(Next(s)).at(1) == "c");
   // What the neighbour's best is already its own does not come again.
   s.ideas.push_back(MakeIdea("again", 4, "a", 1, 2));
-  for (uint64_t seed = 0; seed < 20; ++seed) CHECK(ParentOf(Next(s, seed)).at(2) != "c");
+  for (uint64_t seed = 0; seed < 20; ++seed) CHECK(ParentOf(Next(s, {}, 0, seed)).at(2) != "c");
   s.values.migration_rounds = 0;
   CHECK(ParentOf(Next(s)).at(1) == "a");
 }
 
 TEST_CASE("an island of the slower half that is stuck begins again from a survivor's best", "[unit]") {
-  Snapshot s = Fresh(4, 4);
+  Snapshot s = FreshIslands(4, 4);
   const char* names[] = {"a", "b", "c", "d"};
   for (int i = 0; i < 4; ++i) Grow(s, names[i], i + 1, 1, 4.0 - i);
   for (int round = 2; round <= 3; ++round) {
@@ -147,7 +145,7 @@ TEST_CASE("an island of the slower half that is stuck begins again from a surviv
   s.round = 4;
   std::set<std::string> founders;
   for (uint64_t seed = 0; seed < 30; ++seed) {
-    const std::map<int, std::string> parents = ParentOf(Next(s, seed));
+    const std::map<int, std::string> parents = ParentOf(Next(s, {}, 0, seed));
     REQUIRE(parents.size() == 4);
     CHECK(parents.count(1) + parents.count(2) + parents.count(7) + parents.count(8) == 4);
     founders.insert({parents.at(7), parents.at(8)});
@@ -158,7 +156,7 @@ TEST_CASE("an island of the slower half that is stuck begins again from a surviv
   Grow(s, "n", 7, 4, 3.9, "a");
   s.round = 5;
   std::set<std::string> drawn;
-  for (uint64_t seed = 0; seed < 100; ++seed) drawn.insert(ParentOf(Next(s, seed)).at(7));
+  for (uint64_t seed = 0; seed < 100; ++seed) drawn.insert(ParentOf(Next(s, {}, 0, seed)).at(7));
   CHECK(drawn == std::set<std::string>{"a", "n"});
   const SnapshotIndex index(s);
   CHECK(Islands(index).At(2) == 7);
@@ -176,7 +174,7 @@ TEST_CASE("an island of the slower half that is stuck begins again from a surviv
 }
 
 TEST_CASE("operators' ideas and kernels find their island", "[unit]") {
-  Snapshot s = Fresh(2, 2);
+  Snapshot s = FreshIslands(2, 2);
   s.round = 2;
   Grow(s, "a", 1, 1, 1.0);
   Grow(s, "b", 2, 1, 2.0);
@@ -199,7 +197,7 @@ TEST_CASE("operators' ideas and kernels find their island", "[unit]") {
 }
 
 TEST_CASE("kernels of the bank: the last parent of every second round", "[unit]") {
-  Snapshot s = Fresh(2, 2);
+  Snapshot s = FreshIslands(2, 2);
   s.bank_seeds = {{"bank"}, {"bank2"}};
   Grow(s, "a", 1, 1, 1.0);
   Grow(s, "b", 2, 1, 2.0);

@@ -129,13 +129,13 @@ TEST_CASE("calls in flight spread the choices of a burst", "[property]") {
 }
 
 // A world in which each arm succeeds with some probability and then gains something.
-struct World {
+struct BanditWorld {
   std::vector<std::string> arms;
   std::vector<double> success, gain, usd;
   double Value(size_t arm) const { return success[arm] * std::expm1(gain[arm]); }
 };
 
-double Regret(const World& world, int seed, int from, int to) {
+double Regret(const BanditWorld& world, int seed, int from, int to) {
   std::mt19937_64 random(static_cast<uint64_t>(seed));
   std::uniform_real_distribution<double> uniform;
   ModelBandit bandit;
@@ -163,7 +163,8 @@ double Regret(const World& world, int seed, int from, int to) {
 }
 
 TEST_CASE("regret falls, well below that of an even split", "[property]") {
-  World world{{"strong", "weak", "useless", "lucky"}, {0.7, 0.4, 0.05, 0.1}, {0.06, 0.02, 0.02, 0.05}, {1, 1, 1, 1}};
+  BanditWorld world{
+      {"strong", "weak", "useless", "lucky"}, {0.7, 0.4, 0.05, 0.1}, {0.06, 0.02, 0.02, 0.05}, {1, 1, 1, 1}};
   double even = 0;
   for (size_t i = 0; i < 4; ++i) even += (world.Value(0) - world.Value(i)) / 4;
   double early = 0, late = 0;
@@ -176,7 +177,7 @@ TEST_CASE("regret falls, well below that of an even split", "[property]") {
 }
 
 TEST_CASE("of two that gain alike the cheaper one is asked more", "[property]") {
-  const World world{{"dear", "cheap"}, {0.5, 0.5}, {0.4, 0.4}, {1.0, 0.05}};
+  const BanditWorld world{{"dear", "cheap"}, {0.5, 0.5}, {0.4, 0.4}, {1.0, 0.05}};
   int cheap = 0;
   for (int seed = 0; seed < 20; ++seed) {
     std::mt19937_64 random(static_cast<uint64_t>(seed));

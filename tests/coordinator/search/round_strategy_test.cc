@@ -6,13 +6,6 @@
 #include "tests/coordinator/search/snapshot_makers.h"
 
 namespace warpsmith::search {
-namespace {
-
-std::vector<Action> Next(const Snapshot& s, const Capacity& capacity = {}) {
-  return MakeStrategy(s.values.strategy).value()->Next(s, 1, 1, 0, capacity);
-}
-
-}  // namespace
 
 TEST_CASE("a search ends where the roofline leaves nothing to gain", "[unit]") {
   Snapshot s;

@@ -2,15 +2,13 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/coordinator/search/snapshot_makers.h"
+
 namespace warpsmith::search {
-namespace {
-
-std::vector<Action> Next(const Snapshot& s) { return Sequential().Next(s, 1, 1, 0, {}); }
-
-}  // namespace
 
 TEST_CASE("one line of work: an idea, an implementation, repairs, the next turn on the best", "[unit]") {
   Snapshot s;
+  s.values.strategy = "sequential";
   s.values.parents = 1;
   s.values.ideas = 2;
   s.values.implementations = 3;  // seven calls a round

@@ -79,6 +79,7 @@ TEST_CASE("a wrong setting is named", "[unit]") {
     settings.set_stop_at_roofline_share(std::numeric_limits<double>::quiet_NaN());
     field = "settings.stop_at_roofline_share";
   }
+  SECTION("baselines") { settings.set_baselines("none"), field = "settings.baselines"; }
   SECTION("share") { settings.set_round_close_share(1.5), field = "round_close_share"; }
   SECTION("model_choice") { settings.set_model_choice("oracle"), field = "model_choice"; }
   SECTION("a split without its choice") { (*settings.mutable_model_split())["m"] = 1, field = "model_split"; }

@@ -29,6 +29,10 @@ TaskView Proposed(const std::string& parent, int round, int count, TaskState sta
   return {TaskKind::kPropose, parent, parent, round, count, state};
 }
 
+std::vector<Action> Next(const Snapshot& snapshot, const Capacity& capacity, int64_t now_us, uint64_t seed) {
+  return MakeStrategy(snapshot.values.strategy).value()->Next(snapshot, 1, seed, now_us, capacity);
+}
+
 std::vector<std::string> Parents(const std::vector<Action>& actions) {
   std::vector<std::string> parents;
   for (const Action& action : actions) {

@@ -37,13 +37,18 @@ PROBES = '''
 import os
 import socket
 could = []
-for action in (lambda: open("/etc/passwd").read(), lambda: socket.socket(socket.AF_UNIX),
-               lambda: socket.socket(socket.AF_INET), lambda: open("/tmp/warpsmith-escaped", "w"),
-               lambda: open(f"/proc/{os.getppid()}/environ").read(), lambda: os.kill(os.getppid(), 0)):
+for name, action in {
+    "read /etc/passwd": lambda: open("/etc/passwd").read(),
+    "local socket": lambda: socket.socket(socket.AF_UNIX),
+    "network socket": lambda: socket.socket(socket.AF_INET),
+    "write outside": lambda: open("/tmp/warpsmith-escaped", "w"),
+    "the parent's environment": lambda: len(open(f"/proc/{os.getppid()}/environ").read()) or 1 / 0,
+    "signal the parent": lambda: os.kill(os.getppid(), 0),
+}.items():
     try:
         action()
-        could.append(action)
-    except OSError:
+        could.append(name)
+    except (OSError, ZeroDivisionError):
         pass
 assert not could, could
 '''

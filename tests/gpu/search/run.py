@@ -2,11 +2,13 @@
 """Whole searches on every GPU of this machine: `warpsmith run` with the catalog, PostgreSQL and all services, from a
 bundle with services or a build. Needs Python alone.
 
-    run.py [--rounds 3] [--preset standard] [--accept CLASSES] [--seconds 150] [--record FILE] [--reports FOLDER]
-           [PROBLEM.py...]
+    run.py [--rounds 3] [--preset standard] [--accept CLASSES] [--baselines all|eager] [--seconds 150] [--record FILE]
+           [--reports FOLDER] [PROBLEM.py...]
+    run.py --batch FOLDER [--least 40] [the same options]
 
 For each problem: the search ends well and the kernel it found is at least as fast as the first one that was right; and
-every GPU has had some of the work. Prints a line a check, what failed, and a table.
+every GPU has had some of the work. --batch: the folder's problems as one batch, of which at least so many must be
+solved in the time; prints fast_p. Prints a line a check, what failed, and a table.
 """
 
 import argparse
@@ -78,13 +80,16 @@ def search(cluster, path, options, seconds):
     name, began = path.stem, time.monotonic()
     try:
         found = cluster.json("run", str(path), "--rounds", str(options.rounds), "--preset", options.preset, "--accept",
-                             options.accept, timeout=seconds)["search"]
+                             options.accept, "--baselines", options.baselines, timeout=seconds)["search"]
         tree = cluster.json("tree", found["id"])
         if options.reports:
             report = cluster.call("report", found["id"], "--output", os.path.join(options.reports, name + ".html"))
             say(report.returncode == 0, f"{name}: report {report.stderr.strip()[-300:]}")
     except (RuntimeError, KeyError, subprocess.TimeoutExpired) as error:
-        return say(False, f"{name}: {error!r}"), None
+        say(False, f"{name}: {error!r}")
+        for command in (("list",), ("status",), ("explain",)):
+            print(cluster.call(*command).stdout, flush=True)
+        return False, None
     taken = time.monotonic() - began
     candidates = evaluated(tree)
     right = [c for c in candidates if c["evaluation"]["outcome"] == "OUTCOME_OK"]
@@ -104,11 +109,47 @@ def search(cluster, path, options, seconds):
     return good, {"name": name, "seconds": taken, "found": found, "tree": tree}
 
 
-def check_workers(kept):
+def search_batch(cluster, options, deadline):
+    """The batch at its end, or as far as it came, with the trees of its searches."""
+    batch_id = cluster.json("batch", "submit", options.batch, "--rounds", str(options.rounds), "--preset", options.preset,
+                            "--accept", options.accept, "--baselines", options.baselines)["id"]
+    began = time.monotonic()
+    while True:
+        batch = cluster.json("batch", "show", batch_id)
+        totals = batch["totals"]
+        if batch["state"] in ("done", "cancelled") or time.monotonic() > deadline:
+            break
+        time.sleep(2)
+    print(cluster.call("batch", "show", batch_id).stdout, flush=True)
+    trees = []
+    for problem in batch["problems"]:
+        if problem.get("best_candidate_id"):
+            trees.append(cluster.json("tree", problem["search_id"]))
+        elif problem.get("tasks_waiting") or problem.get("error"):
+            print(cluster.call("explain", problem["search_id"]).stdout, flush=True)
+    candidates = [candidate for tree in trees for candidate in evaluated(tree)]
+    for candidate in candidates:
+        evaluation = candidate["evaluation"]
+        if evaluation["outcome"] != "OUTCOME_OK":
+            print(f"  {evaluation['outcome']}: {candidate.get('title', '')} "
+                  f"{' '.join(evaluation.get('message', '').split())[:160]}")
+    good = say(totals.get("solved", 0) >= options.least,
+               f"batch {batch['state']} after {time.monotonic() - began:.0f} s: {totals.get('solved', 0)} of "
+               f"{totals['problems']} problems solved ({options.least} asked), {totals.get('failed', 0)} failed, "
+               f"{len(candidates)} kernels of the solved evaluated")
+    print(f"  fast_0 {totals.get('fast_0', 0):.3f}, fast_1 {totals.get('fast_1', 0):.3f}, "
+          f"fast_1.5 {totals.get('fast_1_5', 0):.3f}, fast_2 {totals.get('fast_2', 0):.3f}")
+    if options.reports:
+        report = cluster.call("report", batch_id, "--output", os.path.join(options.reports, "batch.html"))
+        good = say(report.returncode == 0, f"report {report.stderr.strip()[-300:]}") and good
+    return good, batch, trees
+
+
+def check_workers(trees):
     """Every GPU had a share of the work."""
     by_worker = {}
-    for answer in kept:
-        for candidate in evaluated(answer["tree"]):
+    for tree in trees:
+        for candidate in evaluated(tree):
             worker = candidate["evaluation"].get("worker_id", "?")
             by_worker[worker] = by_worker.get(worker, 0) + 1
     wanted = max(1, gpus())
@@ -132,17 +173,24 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--preset", default="standard")
     parser.add_argument("--accept", default="fp32", help="precision classes")
+    parser.add_argument("--baselines", default="eager", choices=["eager", "all"], help="all: torch.compile too")
+    parser.add_argument("--batch", metavar="FOLDER", help="its problems as one batch")
+    parser.add_argument("--least", type=int, default=40, help="problems of the batch that must be solved")
     parser.add_argument("--reports", metavar="FOLDER", help="one page a search")
     parser.add_argument("--seconds", type=float, default=150, help="for all of it")
     parser.add_argument("--record", metavar="FILE", help="what each search answered")
     options = parser.parse_args()
     paths = [pathlib.Path(path) for path in options.problems] or [
         ROOT / "tests" / "problems" / "headline" / (name + ".py") for name in DEFAULT]
-    deadline, failures, kept = time.monotonic() + options.seconds, 0, []
+    deadline, failures, kept, batch, trees = time.monotonic() + options.seconds, 0, [], None, []
     with tempfile.TemporaryDirectory(prefix="warpsmith-search-") as folder:
         # Services drop to a user of their own where they are started by root.
         os.chmod(folder, 0o755)
         with Cluster(os.path.join(folder, "cluster")) as cluster:
+            if options.batch:
+                good, batch, trees = search_batch(cluster, options, deadline)
+                failures += not good
+                paths = []
             for path in paths:
                 left = deadline - time.monotonic()
                 if left < 10:
@@ -151,10 +199,13 @@ def main():
                 good, answer = search(cluster, path, options, left)
                 failures += not good
                 kept += [answer] if answer else []
-    failures += check_workers(kept) if kept else 1
-    show(kept)
+    trees += [answer["tree"] for answer in kept]
+    failures += check_workers(trees) if trees else 1
+    if kept:
+        show(kept)
     if options.record:
-        pathlib.Path(options.record).write_text(json.dumps(kept), encoding="utf-8")
+        found = {"batch": batch, "trees": trees} if options.batch else kept
+        pathlib.Path(options.record).write_text(json.dumps(found), encoding="utf-8")
     return 1 if failures else 0
 
 

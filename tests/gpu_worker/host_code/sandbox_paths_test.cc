@@ -32,6 +32,17 @@ TEST_CASE("without a GPU nothing of the machine can be written to but devices", 
   CHECK(Holds(paths.data, "/dev/null"));
 }
 
+TEST_CASE("with a GPU other processes' entries and disks stay out of reach", "[unit]") {
+  const SandboxPaths paths = MachinePaths(true, {});
+  for (const std::vector<std::string>* list : {&paths.read, &paths.write, &paths.data}) {
+    CHECK(!Holds(*list, "/proc"));
+    CHECK(!Holds(*list, "/dev"));
+    CHECK(!Holds(*list, "/etc"));
+  }
+  CHECK(Holds(paths.read, "/proc/self"));
+  CHECK(Holds(paths.write, "/dev/shm"));
+}
+
 TEST_CASE("folders of a search path are added where they are there", "[unit]") {
   SandboxPaths paths;
   AddFolders("/usr/lib::/no/such/folder:relative:/:/usr/share", paths);

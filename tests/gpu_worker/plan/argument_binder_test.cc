@@ -7,13 +7,6 @@
 namespace warpsmith::plan {
 namespace {
 
-constexpr char kBoth[] = R"({"kernel": "both", "grid": [64], "block": [256], "args": ["x", "output0", "output1"]})";
-
-std::string Launch(std::string_view kernel, std::string_view args) {
-  return std::string(kBoth) + R"(, {"kernel": ")" + std::string(kernel) +
-         R"(", "grid": [1], "block": [32], "args": [)" + std::string(args) + "]}";
-}
-
 TEST_CASE("tensor maps", "[unit]") {
   auto map = [](std::string_view fields) {
     return PlanOf(Launch("mapped", R"({"tensor_map": {)" + std::string(fields) + "}}"),

@@ -8,8 +8,6 @@
 namespace warpsmith::plan {
 namespace {
 
-constexpr char kKernel[] = R"({"kernel": "f", "grid": [1], "block": [1], "args": []})";
-
 TEST_CASE("options, architectures and tuning values", "[unit]") {
   for (const char* option : {"--use_fast_math", "--fmad=false", "--ftz=true", "--prec-div=false", "--prec-sqrt=true",
                              "--maxrregcount=16", "--maxrregcount=255", "--extra-device-vectorization", "--std=c++14",

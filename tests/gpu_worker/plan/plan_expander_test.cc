@@ -9,13 +9,6 @@
 namespace warpsmith::plan {
 namespace {
 
-constexpr char kBoth[] = R"({"kernel": "both", "grid": [64], "block": [256], "args": ["x", "output0", "output1"]})";
-
-std::string Launch(std::string_view kernel, std::string_view args) {
-  return std::string(kBoth) + R"(, {"kernel": ")" + std::string(kernel) +
-         R"(", "grid": [1], "block": [32], "args": [)" + std::string(args) + "]}";
-}
-
 std::string Bytes(std::initializer_list<int> bytes) { return std::string(bytes.begin(), bytes.end()); }
 
 TEST_CASE("buffers are the signature's tensors, aliases resolved, then scratch", "[unit]") {

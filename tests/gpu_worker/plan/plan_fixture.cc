@@ -45,6 +45,11 @@ std::string PlanOf(std::string_view steps, std::string_view extra) {
   return R"({"version": 1, "steps": [)" + std::string(steps) + "]" + std::string(extra) + "}";
 }
 
+std::string Launch(std::string_view kernel, std::string_view args) {
+  return std::string(kBoth) + R"(, {"kernel": ")" + std::string(kernel) +
+         R"(", "grid": [1], "block": [32], "args": [)" + std::string(args) + "]}";
+}
+
 const DeviceLimits& TestDevice() {
   static const DeviceLimits limits = DeviceLimits::ForArchitecture(90);
   return limits;

@@ -26,6 +26,12 @@ void CheckRejected(const absl::Status& status, const Rejection& rejection);
 // {"version": 1, "steps": [steps] extra}; `extra` begins with a comma where it is not empty.
 std::string PlanOf(std::string_view steps, std::string_view extra = "");
 
+// Steps of plans: a kernel without arguments; one that writes both outputs; that one, and `kernel` with `args`.
+inline constexpr char kKernel[] = R"({"kernel": "f", "grid": [1], "block": [1], "args": []})";
+inline constexpr char kBoth[] =
+    R"({"kernel": "both", "grid": [64], "block": [256], "args": ["x", "output0", "output1"]})";
+std::string Launch(std::string_view kernel, std::string_view args);
+
 // Inputs x [64, 1024] float32, h [64, 1024] float16, t [32, 16] float32 with strides [1, 32], gap [4, 4] with strides
 // [8, 1], none [0, 4]; parameters w [1024] and tied (an alias of w); buffer running [8], which forward changes;
 // outputs output0 [64, 1024] float32 and output1 [64] int64.

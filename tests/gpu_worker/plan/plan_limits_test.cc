@@ -11,7 +11,8 @@ namespace {
 
 constexpr char kOutputs[] = R"({"memset": "output0", "value": 0}, {"memset": "output1", "value": 0}, )";
 
-std::string Launch(std::string_view kernel, std::string_view grid, std::string_view block, std::string_view more = "") {
+std::string LaunchShape(std::string_view kernel, std::string_view grid, std::string_view block,
+                        std::string_view more = "") {
   return std::string(kOutputs) + R"({"kernel": ")" + std::string(kernel) + R"(", "args": [], "grid": )" +
          std::string(grid) + R"(, "block": )" + std::string(block) + std::string(more) + "}";
 }
@@ -25,54 +26,56 @@ struct Case {
 
 TEST_CASE("launch sizes", "[unit]") {
   const Case cases[] = {
-      {Launch("spill", "[2147483647, 65535, 65535]", "[1]"), 90, "", ""},
-      {Launch("spill", "[2147483648]", "[1]"), 90, "limits",
+      {LaunchShape("spill", "[2147483647, 65535, 65535]", "[1]"), 90, "", ""},
+      {LaunchShape("spill", "[2147483648]", "[1]"), 90, "limits",
        "steps[2].grid[0]: 2147483648 is out of range: 1 to 2147483647"},
-      {Launch("spill", "[0]", "[1]"), 90, "limits", "steps[2].grid[0]: 0 is out of range"},
-      {Launch("spill", "[-1]", "[1]"), 90, "limits", "steps[2].grid[0]: -1 is out of range"},
-      {Launch("spill", "[1, 65536]", "[1]"), 90, "limits", "steps[2].grid[1]: 65536 is out of range: 1 to 65535"},
-      {Launch("spill", "[1, 1, 65536]", "[1]"), 90, "limits", "steps[2].grid[2]"},
-      {Launch("spill", "[\"1000/3\"]", "[1]"), 90, "range",
+      {LaunchShape("spill", "[0]", "[1]"), 90, "limits", "steps[2].grid[0]: 0 is out of range"},
+      {LaunchShape("spill", "[-1]", "[1]"), 90, "limits", "steps[2].grid[0]: -1 is out of range"},
+      {LaunchShape("spill", "[1, 65536]", "[1]"), 90, "limits", "steps[2].grid[1]: 65536 is out of range: 1 to 65535"},
+      {LaunchShape("spill", "[1, 1, 65536]", "[1]"), 90, "limits", "steps[2].grid[2]"},
+      {LaunchShape("spill", "[\"1000/3\"]", "[1]"), 90, "range",
        "steps[2].grid[0]: \"1000/3\": 1000 is not a multiple of 3"},
-      {Launch("spill", "[1]", "[\"1000/3\"]"), 90, "", ""},  // truncates elsewhere
-      {Launch("spill", "[\"1/0\"]", "[1]"), 90, "range", "steps[2].grid[0]: \"1/0\": divides by zero"},
-      {Launch("spill", "[1]", "[1024]"), 90, "", ""},
-      {Launch("spill", "[1]", "[1025]"), 90, "limits", "steps[2].block[0]: 1025 is out of range: 1 to 1024"},
-      {Launch("spill", "[1]", "[1, 1025]"), 90, "limits", "steps[2].block[1]"},
-      {Launch("spill", "[1]", "[1, 1, 65]"), 90, "limits", "steps[2].block[2]: 65 is out of range: 1 to 64"},
-      {Launch("spill", "[1]", "[32, 33]"), 90, "limits", "steps[2].block: 1056 threads; at most 1024 allowed"},
-      {Launch("spill", "[1]", "[0]"), 90, "limits", "steps[2].block[0]: 0"},
-      {Launch("spill", "[1]", "[1, 16, 64]"), 90, "", ""},
-      {Launch("tight", "[1]", "[256]"), 90, "", ""},
-      {Launch("tight", "[1]", "[257]"), 90, "limits", "steps[2].block: 257 threads, but tight takes at most 256"},
-      {Launch("tight", "[1]", "[1]", ", \"shared_bytes\": 231424"), 90, "", ""},  // 227 KiB with the static 1 KiB
-      {Launch("tight", "[1]", "[1]", ", \"shared_bytes\": 231425"), 90, "limits",
+      {LaunchShape("spill", "[1]", "[\"1000/3\"]"), 90, "", ""},  // truncates elsewhere
+      {LaunchShape("spill", "[\"1/0\"]", "[1]"), 90, "range", "steps[2].grid[0]: \"1/0\": divides by zero"},
+      {LaunchShape("spill", "[1]", "[1024]"), 90, "", ""},
+      {LaunchShape("spill", "[1]", "[1025]"), 90, "limits", "steps[2].block[0]: 1025 is out of range: 1 to 1024"},
+      {LaunchShape("spill", "[1]", "[1, 1025]"), 90, "limits", "steps[2].block[1]"},
+      {LaunchShape("spill", "[1]", "[1, 1, 65]"), 90, "limits", "steps[2].block[2]: 65 is out of range: 1 to 64"},
+      {LaunchShape("spill", "[1]", "[32, 33]"), 90, "limits", "steps[2].block: 1056 threads; at most 1024 allowed"},
+      {LaunchShape("spill", "[1]", "[0]"), 90, "limits", "steps[2].block[0]: 0"},
+      {LaunchShape("spill", "[1]", "[1, 16, 64]"), 90, "", ""},
+      {LaunchShape("tight", "[1]", "[256]"), 90, "", ""},
+      {LaunchShape("tight", "[1]", "[257]"), 90, "limits", "steps[2].block: 257 threads, but tight takes at most 256"},
+      {LaunchShape("tight", "[1]", "[1]", ", \"shared_bytes\": 231424"), 90, "", ""},  // 227 KiB with the static 1 KiB
+      {LaunchShape("tight", "[1]", "[1]", ", \"shared_bytes\": 231425"), 90, "limits",
        "steps[2].shared_bytes: 231425 and the kernel's static 1024 are out of range: 0 to 232448"},
-      {Launch("tight", "[1]", "[1]", ", \"shared_bytes\": 100352"), 89, "", ""},
-      {Launch("tight", "[1]", "[1]", ", \"shared_bytes\": 100353"), 89, "limits", "steps[2].shared_bytes: 100353"},
-      {Launch("tight", "[1]", "[1]", ", \"shared_bytes\": 165888"), 80, "", ""},
-      {Launch("tight", "[1]", "[1]", ", \"shared_bytes\": 165889"), 80, "limits", "steps[2].shared_bytes"},
-      {Launch("tight", "[1]", "[1]", ", \"shared_bytes\": -1"), 90, "limits", "steps[2].shared_bytes: -1"},
-      {Launch("tight", "[1]", "[1]", ", \"shared_bytes\": 9223372036854775807"), 90, "limits", "steps[2].shared_bytes"},
-      {Launch("spill", "[8]", "[1]", ", \"cluster\": [8]"), 90, "", ""},
-      {Launch("spill", "[4, 2]", "[1]", ", \"cluster\": [4, 2]"), 90, "", ""},
-      {Launch("spill", "[4, 4, 4]", "[1]", ", \"cluster\": [4, 4]"), 90, "limits",
+      {LaunchShape("tight", "[1]", "[1]", ", \"shared_bytes\": 100352"), 89, "", ""},
+      {LaunchShape("tight", "[1]", "[1]", ", \"shared_bytes\": 100353"), 89, "limits", "steps[2].shared_bytes: 100353"},
+      {LaunchShape("tight", "[1]", "[1]", ", \"shared_bytes\": 165888"), 80, "", ""},
+      {LaunchShape("tight", "[1]", "[1]", ", \"shared_bytes\": 165889"), 80, "limits", "steps[2].shared_bytes"},
+      {LaunchShape("tight", "[1]", "[1]", ", \"shared_bytes\": -1"), 90, "limits", "steps[2].shared_bytes: -1"},
+      {LaunchShape("tight", "[1]", "[1]", ", \"shared_bytes\": 9223372036854775807"), 90, "limits",
+       "steps[2].shared_bytes"},
+      {LaunchShape("spill", "[8]", "[1]", ", \"cluster\": [8]"), 90, "", ""},
+      {LaunchShape("spill", "[4, 2]", "[1]", ", \"cluster\": [4, 2]"), 90, "", ""},
+      {LaunchShape("spill", "[4, 4, 4]", "[1]", ", \"cluster\": [4, 4]"), 90, "limits",
        "steps[2].cluster: at most 8 blocks"},
-      {Launch("spill", "[9]", "[1]", ", \"cluster\": [2]"), 90, "limits",
+      {LaunchShape("spill", "[9]", "[1]", ", \"cluster\": [2]"), 90, "limits",
        "steps[2].cluster[0]: 2 does not divide the grid's 9"},
-      {Launch("spill", "[8]", "[1]", ", \"cluster\": [1, 2]"), 90, "limits", "steps[2].cluster[1]: 2 does not divide"},
-      {Launch("spill", "[8]", "[1]", ", \"cluster\": [2]"), 89, "limits",
+      {LaunchShape("spill", "[8]", "[1]", ", \"cluster\": [1, 2]"), 90, "limits",
+       "steps[2].cluster[1]: 2 does not divide"},
+      {LaunchShape("spill", "[8]", "[1]", ", \"cluster\": [2]"), 89, "limits",
        "steps[2].cluster: needs sm_90 or later; here it is sm_89"},
       // 132 multiprocessors with two blocks of 1024 threads each.
-      {Launch("spill", "[264]", "[1024]", ", \"cooperative\": true"), 90, "", ""},
-      {Launch("spill", "[265]", "[1024]", ", \"cooperative\": true"), 90, "limits",
+      {LaunchShape("spill", "[264]", "[1024]", ", \"cooperative\": true"), 90, "", ""},
+      {LaunchShape("spill", "[265]", "[1024]", ", \"cooperative\": true"), 90, "limits",
        "steps[2].grid: a cooperative launch of 265x1x1 blocks, but only 264 fit the device at once"},
-      {Launch("spill", "[2147483647, 65535, 65535]", "[1024]", ", \"cooperative\": true"), 90, "limits",
+      {LaunchShape("spill", "[2147483647, 65535, 65535]", "[1024]", ", \"cooperative\": true"), 90, "limits",
        "steps[2].grid"},
       // 128 registers a thread: 16 warps of 32 a multiprocessor, two blocks of 256 threads.
-      {Launch("tight", "[264]", "[256]", ", \"cooperative\": true"), 90, "", ""},
-      {Launch("tight", "[265]", "[256]", ", \"cooperative\": true"), 90, "limits", "only 264 fit"},
-      {Launch("tight", "[265]", "[256]"), 90, "", ""},
+      {LaunchShape("tight", "[264]", "[256]", ", \"cooperative\": true"), 90, "", ""},
+      {LaunchShape("tight", "[265]", "[256]", ", \"cooperative\": true"), 90, "limits", "only 264 fit"},
+      {LaunchShape("tight", "[265]", "[256]"), 90, "", ""},
   };
   for (const Case& each : cases) {
     INFO(each.steps << " on sm_" << each.compute_capability);
@@ -88,13 +91,14 @@ TEST_CASE("launch sizes", "[unit]") {
 TEST_CASE("static shared memory above 48 KiB is refused", "[unit]") {
   std::vector<KernelInterface> kernels = Kernels();
   kernels[10].static_shared_bytes = 48 * 1024 + 1;
-  Plan plan = ParsePlan(PlanOf(Launch("spill", "[1]", "[1]"))).value();
+  Plan plan = ParsePlan(PlanOf(LaunchShape("spill", "[1]", "[1]"))).value();
   CheckRejected(Expand(plan, Problem(), kernels, DeviceLimits::ForArchitecture(90)).status(),
                 {"static", "limits", "steps[2].kernel: 49153 bytes of static shared memory"});
 }
 
 TEST_CASE("min_arch is checked against the device, and is the emulated device's", "[unit]") {
-  const std::string needs_90 = PlanOf(Launch("spill", "[8]", "[1]", ", \"cluster\": [2]"), R"(, "min_arch": "sm_90a")");
+  const std::string needs_90 =
+      PlanOf(LaunchShape("spill", "[8]", "[1]", ", \"cluster\": [2]"), R"(, "min_arch": "sm_90a")");
   DeviceLimits limits = DeviceLimits::ForArchitecture(90);
   limits.memory_budget_bytes = int64_t{64} << 30;
   CHECK(ExpandText(needs_90, limits).ok());
@@ -102,7 +106,7 @@ TEST_CASE("min_arch is checked against the device, and is the emulated device's"
                 {"sm_89", "min_arch", "min_arch: the plan needs sm_90, the device is sm_89"});
   CHECK(ExpandText(needs_90, DeviceLimits::Emulated(Architecture{90, 'a'})).ok());
   CheckRejected(
-      ExpandText(PlanOf(Launch("spill", "[8]", "[1]", ", \"cluster\": [2]")), DeviceLimits::Emulated(std::nullopt))
+      ExpandText(PlanOf(LaunchShape("spill", "[8]", "[1]", ", \"cluster\": [2]")), DeviceLimits::Emulated(std::nullopt))
           .status(),
       {"emulated", "limits", "steps[2].cluster: needs sm_90 or later; here it is sm_80 (state \"min_arch\""});
 }
@@ -135,12 +139,12 @@ TEST_CASE("local memory of every resident thread counts", "[unit]") {
   const int64_t local = int64_t{4096} * 132 * 2048;
   DeviceLimits limits = DeviceLimits::ForArchitecture(90);
   limits.memory_budget_bytes = local;
-  CHECK(ExpandText(PlanOf(Launch("spill", "[1]", "[1]")), limits).ok());
+  CHECK(ExpandText(PlanOf(LaunchShape("spill", "[1]", "[1]")), limits).ok());
   limits.memory_budget_bytes = local - 1;
-  CheckRejected(ExpandText(PlanOf(Launch("spill", "[1]", "[1]")), limits).status(),
+  CheckRejected(ExpandText(PlanOf(LaunchShape("spill", "[1]", "[1]")), limits).status(),
                 {"local", "out_of_memory", "kernel spill: 4096 bytes of local memory a thread"});
   limits.memory_budget_bytes = 1 << 20;
-  CHECK(ExpandText(PlanOf(Launch("tight", "[1]", "[1]")), limits).ok());  // spill is not used
+  CHECK(ExpandText(PlanOf(LaunchShape("tight", "[1]", "[1]")), limits).ok());  // spill is not used
 }
 
 TEST_CASE("at most 100,000 launches, counted before anything is unrolled", "[unit]") {

@@ -8,8 +8,6 @@
 namespace warpsmith::plan {
 namespace {
 
-constexpr char kKernel[] = R"({"kernel": "f", "grid": [1], "block": [1], "args": []})";
-
 // A kernel step with one more field, or one argument.
 std::string KernelWith(std::string_view field) {
   return R"({"kernel": "f", "grid": [1], "block": [1], "args": [], )" + std::string(field) + "}";

@@ -5,18 +5,17 @@
 
 #include "tests/llm_gateway/providers/model_testing.h"
 #include "tests/llm_gateway/providers/scripted_answers.h"
-#include "tests/llm_gateway/support/fake_model_server.h"
 
 namespace warpsmith::gateway {
 namespace {
 
 using Catch::Matchers::Contains;
 
-constexpr char kKey[] = "sk-ant-test-0123456789abcdefghijklmnop";
+constexpr char kAnthropicKey[] = "sk-ant-test-0123456789abcdefghijklmnop";
 
 Json Error(const char* type) { return {{"type", "error"}, {"error", {{"type", type}, {"message", type}}}}; }
 
-FakeProviderServer& Server() {
+FakeProviderServer& AnthropicServer() {
   static FakeProviderServer server([] {
     Json scenarios = {
         {"good", GoodBut({{"thinking", "hm, hm"},
@@ -53,26 +52,27 @@ FakeProviderServer& Server() {
                                 {"anthropic-ratelimit-tokens-remaining", "7"},
                                 {"anthropic-ratelimit-requests-reset", "2020-01-01T00:00:00Z"}}}})},
         {"billing", GoodBut({{"status", 402}, {"body", Error("billing_error")}})},
-        {"bad_key",
-         GoodBut({{"status", 401},
-                  {"body",
-                   {{"type", "error"},
-                    {"error",
-                     {{"type", "authentication_error"}, {"message", std::string("invalid x-api-key ") + kKey}}}}}})},
+        {"bad_key", GoodBut({{"status", 401},
+                             {"body",
+                              {{"type", "error"},
+                               {"error",
+                                {{"type", "authentication_error"},
+                                 {"message", std::string("invalid x-api-key ") + kAnthropicKey}}}}}})},
     };
     return scenarios;
   }());
   return server;
 }
 
-ModelConfig ConfigFor(const std::string& scenario) { return TestModel("anthropic", Server().BaseUrl(scenario)); }
-Json LastBody(const std::string& scenario) { return Server().RequestsOf(scenario).back()["body"]; }
+ModelConfig AnthropicModel(const std::string& scenario) {
+  return TestModel("anthropic", AnthropicServer().BaseUrl(scenario));
+}
 
 TEST_CASE("a Messages stream: text, thinking, tokens by Anthropic's rule", "[http]") {
   std::string text, thinking;
-  Completion completion = Ask(ConfigFor("good"), TestPrompt(), nullptr, [&](DeltaKind kind, std::string_view piece) {
-    (kind == DeltaKind::kText ? text : thinking).append(piece);
-  });
+  Completion completion =
+      Ask(AnthropicModel("good"), TestPrompt(), nullptr,
+          [&](DeltaKind kind, std::string_view piece) { (kind == DeltaKind::kText ? text : thinking).append(piece); });
   INFO(completion.message);
   CHECK(completion.ok());
   CHECK(completion.text == kAnswerText);
@@ -86,20 +86,20 @@ TEST_CASE("a Messages stream: text, thinking, tokens by Anthropic's rule", "[htt
   CHECK(completion.usage.cache_write_1h == 20);
   CHECK(completion.usage.reasoning == 60);
   CHECK(completion.usage.output == 30);
-  completion = Ask(ConfigFor("plain_usage"));
+  completion = Ask(AnthropicModel("plain_usage"));
   CHECK(completion.usage.input == 80);
   CHECK(completion.usage.cache_write_5m == 70);
   CHECK(completion.usage.output == 90);
-  completion = Ask(ConfigFor("whole"));
+  completion = Ask(AnthropicModel("whole"));
   CHECK(completion.text == kAnswerText);
   CHECK(completion.usage.output == 4);
 }
 
 TEST_CASE("a Messages request", "[http]") {
-  ModelConfig config = ConfigFor("good");
+  ModelConfig config = AnthropicModel("good");
   config.api_key_env = "WARPSMITH_TEST_KEY";
   config.temperature = 0.5;
-  setenv("WARPSMITH_TEST_KEY", kKey, 1);
+  setenv("WARPSMITH_TEST_KEY", kAnthropicKey, 1);
   PromptRequest request;
   request.messages = {{"system", "contract", true},
                       {"system", "device", true},
@@ -107,9 +107,9 @@ TEST_CASE("a Messages request", "[http]") {
                       {"user", "", true},
                       {"user", "more", false}};
   Ask(config, request);
-  Json sent = Server().RequestsOf("good").back();
+  Json sent = AnthropicServer().RequestsOf("good").back();
   CHECK(sent["path"] == "/good/v1/messages");
-  CHECK(sent["headers"]["x-api-key"] == kKey);
+  CHECK(sent["headers"]["x-api-key"] == kAnthropicKey);
   CHECK_FALSE(sent["headers"].contains("authorization"));
   CHECK(sent["headers"]["anthropic-version"] == "2023-06-01");
   auto block = [](const char* text) { return Json{{"type", "text"}, {"text", text}}; };
@@ -132,7 +132,7 @@ TEST_CASE("a Messages request", "[http]") {
   request.schema_name = "ideas";
   request.schema = {{"type", "object"}};
   Ask(config, request);
-  Json body = LastBody("good");
+  Json body = LastBody(AnthropicServer(), "good");
   CHECK(body["max_tokens"] == 20000);
   CHECK(body["thinking"] == Json({{"type", "enabled"}, {"budget_tokens", 5000}}));
   CHECK_FALSE(body.contains("temperature"));
@@ -140,22 +140,22 @@ TEST_CASE("a Messages request", "[http]") {
   // A caller's lower cap leaves room for the answer.
   request.max_output_tokens = 4000;
   Ask(config, request);
-  CHECK(LastBody("good")["thinking"]["budget_tokens"] == 3000);
+  CHECK(LastBody(AnthropicServer(), "good")["thinking"]["budget_tokens"] == 3000);
   request.max_output_tokens = 1000;
   Ask(config, request);
-  CHECK_FALSE(LastBody("good").contains("thinking"));
+  CHECK_FALSE(LastBody(AnthropicServer(), "good").contains("thinking"));
 
   config.thinking_budget.reset();
   config.structured_output = false;
   request.effort = "high";
   CHECK(Ask(config, request).effort == "high");
-  body = LastBody("good");
+  body = LastBody(AnthropicServer(), "good");
   CHECK(body["thinking"] == Json({{"type", "adaptive"}}));
   CHECK(body["output_config"] == Json({{"effort", "high"}}));
   config.thinking_budget = 0;
   config.extra_body = {{"metadata", {{"user_id", "u"}}}, {"max_tokens", 5}};
   Ask(config, request);
-  body = LastBody("good");
+  body = LastBody(AnthropicServer(), "good");
   CHECK(body["thinking"] == Json({{"type", "disabled"}}));
   CHECK(body["temperature"] == 0.5);
   CHECK(body["metadata"]["user_id"] == "u");
@@ -163,25 +163,25 @@ TEST_CASE("a Messages request", "[http]") {
 
   config.base_url = config.base_url.substr(0, config.base_url.size() - 3);  // without /v1
   CHECK(Ask(config, request).ok());
-  CHECK(Server().RequestsOf("good").back()["path"] == "/good/v1/messages");
+  CHECK(AnthropicServer().RequestsOf("good").back()["path"] == "/good/v1/messages");
 }
 
 TEST_CASE("how a Messages answer may end", "[http]") {
-  CHECK(Ask(ConfigFor("stop_sequence")).finish_reason == "stop");
-  CHECK(Ask(ConfigFor("max_tokens")).finish_reason == "length");
-  CHECK(Ask(ConfigFor("window")).finish_reason == "length");
-  CHECK(Ask(ConfigFor("refusal")).finish_reason == "refusal");
+  CHECK(Ask(AnthropicModel("stop_sequence")).finish_reason == "stop");
+  CHECK(Ask(AnthropicModel("max_tokens")).finish_reason == "length");
+  CHECK(Ask(AnthropicModel("window")).finish_reason == "length");
+  CHECK(Ask(AnthropicModel("refusal")).finish_reason == "refusal");
   for (auto [scenario, error] :
        {std::pair("pause", ErrorClass::kMalformedReply), {"no_end", ErrorClass::kCut}, {"cut", ErrorClass::kCut}}) {
     INFO(scenario);
-    ModelConfig config = ConfigFor(scenario);
+    ModelConfig config = AnthropicModel(scenario);
     config.tries = 1;
     Completion completion = Ask(config);
     CHECK(Name(completion.error) == Name(error));
     CHECK(completion.finish_reason == "error");
     CHECK(completion.usage.output == 0);  // counts on the way are no bill
   }
-  CHECK(Ask(ConfigFor("cut_at_end")).text == kAnswerText);  // after the reason to stop nothing is missing
+  CHECK(Ask(AnthropicModel("cut_at_end")).text == kAnswerText);  // after the reason to stop nothing is missing
 }
 
 TEST_CASE("Messages failures", "[http]") {
@@ -189,7 +189,7 @@ TEST_CASE("Messages failures", "[http]") {
     INFO(scenario);
     std::string text;
     Completion completion =
-        Ask(ConfigFor(scenario), TestPrompt(), nullptr, [&](DeltaKind kind, std::string_view piece) {
+        Ask(AnthropicModel(scenario), TestPrompt(), nullptr, [&](DeltaKind kind, std::string_view piece) {
           if (kind == DeltaKind::kRestart) text.clear();
           text.append(piece);
         });
@@ -203,15 +203,15 @@ TEST_CASE("Messages failures", "[http]") {
     if (scenario == std::string("overloaded")) CHECK(completion.seconds >= 1);
     if (scenario == std::string("limited")) CHECK(completion.server_limits.limit_tokens == 80000);
   }
-  Completion invalid = Ask(ConfigFor("invalid_event"));
+  Completion invalid = Ask(AnthropicModel("invalid_event"));
   CHECK(invalid.error == ErrorClass::kInvalidRequest);
   CHECK(invalid.tries == 1);
-  Completion billing = Ask(ConfigFor("billing"));
+  Completion billing = Ask(AnthropicModel("billing"));
   CHECK(billing.error == ErrorClass::kQuota);
   CHECK(billing.tries == 1);
-  ModelConfig config = ConfigFor("bad_key");
+  ModelConfig config = AnthropicModel("bad_key");
   config.api_key_env = "WARPSMITH_TEST_KEY";
-  setenv("WARPSMITH_TEST_KEY", kKey, 1);
+  setenv("WARPSMITH_TEST_KEY", kAnthropicKey, 1);
   Completion refused = Ask(config);
   CHECK(refused.error == ErrorClass::kAuthentication);
   CHECK_THAT(refused.message, Contains("[redacted]") && !Contains("sk-ant-t") && Contains("models[0].api_key_env"));

@@ -7,14 +7,14 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-struct Row {
+struct AnswerRow {
   int status;
   const char* body;
   ErrorClass error;
 };
 
-void Check(std::initializer_list<Row> rows) {
-  for (const Row& row : rows) {
+void Check(std::initializer_list<AnswerRow> rows) {
+  for (const AnswerRow& row : rows) {
     INFO(row.status << " " << row.body);
     ServerError error = ReadErrorAnswer(row.status, {}, row.body);
     CHECK(Name(error.error) == Name(row.error));

@@ -5,14 +5,13 @@
 
 #include "tests/llm_gateway/providers/model_testing.h"
 #include "tests/llm_gateway/providers/scripted_answers.h"
-#include "tests/llm_gateway/support/fake_model_server.h"
 
 namespace warpsmith::gateway {
 namespace {
 
 using Catch::Matchers::Contains;
 
-constexpr char kKey[] = "AIza-test-0123456789abcdefghijklmnop";
+constexpr char kGeminiKey[] = "AIza-test-0123456789abcdefghijklmnop";
 
 Json Exhausted(const char* quota, const char* delay) {
   return {{"error",
@@ -24,7 +23,7 @@ Json Exhausted(const char* quota, const char* delay) {
               {{"@type", "type.googleapis.com/google.rpc.RetryInfo"}, {"retryDelay", delay}}}}}}};
 }
 
-FakeProviderServer& Server() {
+FakeProviderServer& GeminiServer() {
   static FakeProviderServer server([] {
     auto events = [](const Json& list) { return Json::array({{{"events", list}}}); };
     const Json unavailable = {{"error", {{"code", 503}, {"message", "overloaded"}, {"status", "UNAVAILABLE"}}}};
@@ -59,7 +58,7 @@ FakeProviderServer& Server() {
                              {"body",
                               {{"error",
                                 {{"code", 400},
-                                 {"message", std::string("API key not valid: ") + kKey},
+                                 {"message", std::string("API key not valid: ") + kGeminiKey},
                                  {"status", "INVALID_ARGUMENT"},
                                  {"details", {{{"reason", "API_KEY_INVALID"}}}}}}}}})},
     };
@@ -67,11 +66,12 @@ FakeProviderServer& Server() {
   return server;
 }
 
-ModelConfig ConfigFor(const std::string& scenario) { return TestModel("gemini", Server().BaseUrl(scenario, "v1beta")); }
-Json LastBody(const std::string& scenario) { return Server().RequestsOf(scenario).back()["body"]; }
+ModelConfig GeminiModel(const std::string& scenario) {
+  return TestModel("gemini", GeminiServer().BaseUrl(scenario, "v1beta"));
+}
 
 TEST_CASE("a Gemini stream: text, thoughts, tokens by Gemini's rule", "[http]") {
-  Completion completion = Ask(ConfigFor("good"));
+  Completion completion = Ask(GeminiModel("good"));
   INFO(completion.message);
   CHECK(completion.ok());
   CHECK(completion.text == kAnswerText);
@@ -81,17 +81,17 @@ TEST_CASE("a Gemini stream: text, thoughts, tokens by Gemini's rule", "[http]") 
   CHECK(completion.usage.cached_input == 60);
   CHECK(completion.usage.output == 20);
   CHECK(completion.usage.reasoning == 30);
-  CHECK(Ask(ConfigFor("whole")).text == kAnswerText);
+  CHECK(Ask(GeminiModel("whole")).text == kAnswerText);
 }
 
 TEST_CASE("a Gemini request", "[http]") {
-  ModelConfig config = ConfigFor("good");
+  ModelConfig config = GeminiModel("good");
   config.api_key_env = "WARPSMITH_TEST_KEY";
-  setenv("WARPSMITH_TEST_KEY", kKey, 1);
+  setenv("WARPSMITH_TEST_KEY", kGeminiKey, 1);
   Ask(config);
-  Json sent = Server().RequestsOf("good").back();
+  Json sent = GeminiServer().RequestsOf("good").back();
   CHECK(sent["path"] == "/good/v1beta/models/fake-model:streamGenerateContent?alt=sse");
-  CHECK(sent["headers"]["x-goog-api-key"] == kKey);
+  CHECK(sent["headers"]["x-goog-api-key"] == kGeminiKey);
   CHECK_FALSE(sent["headers"].contains("authorization"));
   CHECK(sent["body"] ==
         Json({{"systemInstruction", {{"parts", Json::array({{{"text", "contract"}}})}}},
@@ -104,7 +104,7 @@ TEST_CASE("a Gemini request", "[http]") {
   PromptRequest request = TestPrompt();
   request.schema = {{"type", "object"}};
   Ask(config, request);
-  CHECK(LastBody("good")["generationConfig"] ==
+  CHECK(LastBody(GeminiServer(), "good")["generationConfig"] ==
         Json({{"topK", 3},
               {"maxOutputTokens", 900},
               {"temperature", 0.5},
@@ -113,30 +113,30 @@ TEST_CASE("a Gemini request", "[http]") {
               {"responseJsonSchema", {{"type", "object"}}}}));
   config.thinking_budget = 0;
   Ask(config, request);
-  CHECK(LastBody("good")["generationConfig"]["thinkingConfig"] == Json({{"thinkingBudget", 0}}));
+  CHECK(LastBody(GeminiServer(), "good")["generationConfig"]["thinkingConfig"] == Json({{"thinkingBudget", 0}}));
   request.effort = "high";  // asked for: before what is configured
   Ask(config, request);
-  CHECK(LastBody("good")["generationConfig"]["thinkingConfig"] ==
+  CHECK(LastBody(GeminiServer(), "good")["generationConfig"]["thinkingConfig"] ==
         Json({{"thinkingLevel", "HIGH"}, {"includeThoughts", true}}));
   request.effort = "none";
   Ask(config, request);
-  CHECK(LastBody("good")["generationConfig"]["thinkingConfig"] == Json({{"thinkingBudget", 0}}));
+  CHECK(LastBody(GeminiServer(), "good")["generationConfig"]["thinkingConfig"] == Json({{"thinkingBudget", 0}}));
 
   config.model = "tunedModels/a b?c";
   config.base_url = config.base_url.substr(0, config.base_url.rfind('/'));  // without /v1beta
   Ask(config);
-  CHECK(Server().RequestsOf("good").back()["path"] ==
+  CHECK(GeminiServer().RequestsOf("good").back()["path"] ==
         "/good/v1beta/tunedModels/a%20b%3Fc:streamGenerateContent?alt=sse");
 }
 
 TEST_CASE("how a Gemini answer may end", "[http]") {
-  CHECK(Ask(ConfigFor("max_tokens")).finish_reason == "length");
-  Completion safety = Ask(ConfigFor("safety"));
+  CHECK(Ask(GeminiModel("max_tokens")).finish_reason == "length");
+  Completion safety = Ask(GeminiModel("safety"));
   CHECK(safety.ok());
   CHECK(safety.finish_reason == "refusal");
   CHECK_THAT(safety.text, Contains("SAFETY"));
-  CHECK(Ask(ConfigFor("recitation")).finish_reason == "refusal");
-  Completion blocked = Ask(ConfigFor("blocked"));
+  CHECK(Ask(GeminiModel("recitation")).finish_reason == "refusal");
+  Completion blocked = Ask(GeminiModel("blocked"));
   CHECK(blocked.ok());
   CHECK(blocked.finish_reason == "refusal");
   CHECK_THAT(blocked.text, Contains("PROHIBITED_CONTENT"));
@@ -151,7 +151,7 @@ TEST_CASE("how a Gemini answer may end", "[http]") {
                   {"no_end", ErrorClass::kCut, "finish_reason"},
                   {"nobody", ErrorClass::kCut, "finish_reason"}}) {
     INFO(row.scenario);
-    ModelConfig config = ConfigFor(row.scenario);
+    ModelConfig config = GeminiModel(row.scenario);
     config.tries = 1;
     Completion completion = Ask(config);
     CHECK(Name(completion.error) == Name(row.error));
@@ -163,23 +163,23 @@ TEST_CASE("Gemini failures", "[http]") {
   for (auto [scenario, least] :
        {std::pair("cut_once", 0.3), {"error_event", 0.3}, {"error_list_event", 0.6}, {"minute", 1.2}}) {
     INFO(scenario);
-    Completion completion = Ask(ConfigFor(scenario));
+    Completion completion = Ask(GeminiModel(scenario));
     INFO(completion.message);
     CHECK(completion.ok());
     CHECK(completion.tries == 2);
     CHECK(completion.text == kAnswerText);
     CHECK(completion.seconds >= least);
   }
-  Completion day = Ask(ConfigFor("day"));
+  Completion day = Ask(GeminiModel("day"));
   CHECK(day.error == ErrorClass::kQuota);
   CHECK(day.tries == 1);
-  Completion patience = Ask(ConfigFor("long"));
+  Completion patience = Ask(GeminiModel("long"));
   CHECK(patience.error == ErrorClass::kRateLimited);
   CHECK(patience.tries == 1);
   CHECK(patience.retry_after_seconds == 3600);
-  ModelConfig config = ConfigFor("bad_key");
+  ModelConfig config = GeminiModel("bad_key");
   config.api_key_env = "WARPSMITH_TEST_KEY";
-  setenv("WARPSMITH_TEST_KEY", kKey, 1);
+  setenv("WARPSMITH_TEST_KEY", kGeminiKey, 1);
   Completion refused = Ask(config);
   CHECK(refused.error == ErrorClass::kAuthentication);
   CHECK_THAT(refused.message, Contains("[redacted]") && !Contains("AIza-tes"));

@@ -11,22 +11,20 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-constexpr char kKey[] = "sk-test-0123456789abcdefghijklmnop";
-
 FakeModelServer& EmbeddingServer() {
   const auto body = [](const Json& value) { return Json::array({{{"body", value}}}); };
-  static FakeModelServer server(
-      Json{{"good", Json::array({{{"vectors", {{"one", {1, 0, 0.5}}, {"two", {0, 1, -2e-3}}}}}})},
-           {"busy",
-            Json::array({{{"status", 429}, {"body", {{"error", {{"message", std::string("slow down, ") + kKey}}}}}}})},
-           {"few", body({{"data", {{{"index", 0}, {"embedding", {1, 2}}}}}})},
-           {"twice", body({{"data", {{{"index", 0}, {"embedding", {1}}}, {{"index", 0}, {"embedding", {1}}}}}})},
-           {"beyond", body({{"data", {{{"index", 5}, {"embedding", {1}}}}}})},
-           {"words", body({{"data", {{{"index", 0}, {"embedding", {"a"}}}}}})},
-           {"html", body("<html>")},
-           {"counted", body({{"data", {{{"index", 0}, {"embedding", {1}}}, {{"index", 1}, {"embedding", {2}}}}},
-                             {"usage", {{"prompt_tokens", 7}, {"total_tokens", 7}}}})},
-           {"closed", Json::array({{{"close", true}}})}});
+  static FakeModelServer server(Json{
+      {"good", Json::array({{{"vectors", {{"one", {1, 0, 0.5}}, {"two", {0, 1, -2e-3}}}}}})},
+      {"busy",
+       Json::array({{{"status", 429}, {"body", {{"error", {{"message", std::string("slow down, ") + kTestKey}}}}}}})},
+      {"few", body({{"data", {{{"index", 0}, {"embedding", {1, 2}}}}}})},
+      {"twice", body({{"data", {{{"index", 0}, {"embedding", {1}}}, {{"index", 0}, {"embedding", {1}}}}}})},
+      {"beyond", body({{"data", {{{"index", 5}, {"embedding", {1}}}}}})},
+      {"words", body({{"data", {{{"index", 0}, {"embedding", {"a"}}}}}})},
+      {"html", body("<html>")},
+      {"counted", body({{"data", {{{"index", 0}, {"embedding", {1}}}, {{"index", 1}, {"embedding", {2}}}}},
+                        {"usage", {{"prompt_tokens", 7}, {"total_tokens", 7}}}})},
+      {"closed", Json::array({{{"close", true}}})}});
   return server;
 }
 
@@ -36,7 +34,7 @@ EmbeddingAnswer Embed(const std::string& scenario, const std::string& key_header
   config.embedding_model = "small-embeddings";
   config.key_header = key_header;
   config.api_key_env = "WARPSMITH_TEST_KEY";
-  setenv("WARPSMITH_TEST_KEY", kKey, 1);
+  setenv("WARPSMITH_TEST_KEY", kTestKey, 1);
   HttpEmbeddings model(
       config, [config] { return KeyOf(config); }, transport);
   Cancellation cancellation;
@@ -49,11 +47,11 @@ TEST_CASE("all texts go in one request, and vectors come back in their order", "
   CHECK(answer.vectors == std::vector<std::vector<float>>{{1, 0, 0.5F}, {0, 1, -2e-3F}});
   const Json request = EmbeddingServer().RequestsOf("good").back();
   CHECK(request["path"] == "/good/v1/embeddings");
-  CHECK(request["headers"]["authorization"] == std::string("Bearer ") + kKey);
+  CHECK(request["headers"]["authorization"] == std::string("Bearer ") + kTestKey);
   CHECK(request["body"] ==
         Json({{"model", "small-embeddings"}, {"input", {"one", "two"}}, {"encoding_format", "float"}}));
   REQUIRE(Embed("good", "api-key").status.ok());
-  CHECK(EmbeddingServer().RequestsOf("good").back()["headers"]["api-key"] == kKey);
+  CHECK(EmbeddingServer().RequestsOf("good").back()["headers"]["api-key"] == kTestKey);
   CHECK_FALSE(EmbeddingServer().RequestsOf("good").back()["headers"].contains("authorization"));
 }
 

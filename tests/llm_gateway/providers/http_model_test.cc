@@ -11,8 +11,6 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-constexpr char kKey[] = "sk-test-0123456789abcdefghijklmnop";
-
 TEST_CASE("the latest failure's wish counts, and the model's other callers hear of it", "[http]") {
   std::vector<double> asked;
   PromptRequest request = TestPrompt();
@@ -181,7 +179,7 @@ TEST_CASE("a refused key is named by its place, never by its value", "[http]") {
   ModelConfig config = ChatModel("good");
   config.base_url = strict.BaseUrl("any");
   config.api_key_env = "WARPSMITH_TEST_KEY";
-  setenv("WARPSMITH_TEST_KEY", kKey, 1);
+  setenv("WARPSMITH_TEST_KEY", kTestKey, 1);
   Completion completion = RunChat(config);
   CHECK(completion.error == ErrorClass::kAuthentication);
   CHECK(completion.tries == 1);
@@ -208,7 +206,7 @@ TEST_CASE("a model's key is read again at each call", "[http]") {
   Cancellation cancellation;
   HttpModel model(
       config, MakeWireFormat(config), [config] { return KeyOf(config); }, transport, RealClock(), [] { return 0.5; });
-  setenv("WARPSMITH_TEST_KEY", kKey, 1);
+  setenv("WARPSMITH_TEST_KEY", kTestKey, 1);
   CHECK(model.Complete(TestPrompt(), nullptr, cancellation).error == ErrorClass::kAuthentication);
   setenv("WARPSMITH_TEST_KEY", "sk-the-right-key-0000000000", 1);
   CHECK(model.Complete(TestPrompt(), nullptr, cancellation).ok());

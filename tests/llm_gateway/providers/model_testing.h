@@ -1,5 +1,5 @@
-// What the tests of models over HTTP share: a configuration with short deadlines, and one call, whose waits between
-// tries take no time although its clock counts them.
+// What the tests of models over HTTP share: a key, a configuration with short deadlines, and one call, whose waits
+// between tries take no time although its clock counts them.
 // Threading: one thread, but for the transport.
 #ifndef WARPSMITH_TESTS_LLM_GATEWAY_PROVIDERS_MODEL_TESTING_H_
 #define WARPSMITH_TESTS_LLM_GATEWAY_PROVIDERS_MODEL_TESTING_H_
@@ -12,6 +12,8 @@
 #include "llm_gateway/providers/http_model.h"
 
 namespace warpsmith::gateway {
+
+inline constexpr char kTestKey[] = "sk-test-0123456789abcdefghijklmnop";
 
 inline ModelConfig TestModel(const std::string& provider, const std::string& base_url) {
   ModelConfig config;

@@ -10,8 +10,6 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-constexpr char kKey[] = "sk-test-0123456789abcdefghijklmnop";
-
 TEST_CASE("streams in any shape give the same text", "[http]") {
   for (const char* scenario : {"good", "split1", "split7", "whole", "reasoning", "reasoning_vllm", "no_done",
                                "no_finish", "no_usage", "slow"}) {
@@ -40,11 +38,11 @@ TEST_CASE("the request is as the API wants it", "[http]") {
   config.max_output_tokens = 900;
   config.extra_body = {{"top_k", 5}};
   config.api_key_env = "WARPSMITH_TEST_KEY";
-  setenv("WARPSMITH_TEST_KEY", kKey, 1);
+  setenv("WARPSMITH_TEST_KEY", kTestKey, 1);
   CHECK(RunChat(config).effort == "high");
   Json request = ChatServer().RequestsOf("good").back();
   CHECK(request["path"] == "/good/v1/chat/completions");
-  CHECK(request["headers"]["authorization"] == std::string("Bearer ") + kKey);
+  CHECK(request["headers"]["authorization"] == std::string("Bearer ") + kTestKey);
   CHECK(request["headers"]["accept-encoding"] == "identity");
   CHECK(request["body"] ==
         Json({{"model", "fake-model"},
@@ -62,7 +60,7 @@ TEST_CASE("the request is as the API wants it", "[http]") {
   config.key_header = "api-key";
   RunChat(config);
   request = ChatServer().RequestsOf("good").back();
-  CHECK(request["headers"]["api-key"] == kKey);
+  CHECK(request["headers"]["api-key"] == kTestKey);
   CHECK_FALSE(request["headers"].contains("authorization"));
 
   PromptRequest wanted = TestPrompt();

@@ -6,16 +6,13 @@
 
 #include "tests/llm_gateway/providers/model_testing.h"
 #include "tests/llm_gateway/providers/scripted_answers.h"
-#include "tests/llm_gateway/support/fake_model_server.h"
 
 namespace warpsmith::gateway {
 namespace {
 
 using Catch::Matchers::Contains;
 
-constexpr char kKey[] = "sk-test-0123456789abcdefghijklmnop";
-
-FakeProviderServer& Server() {
+FakeProviderServer& ResponsesServer() {
   static FakeProviderServer server([] {
     const Json good = {{"text", kAnswerText}, {"chunk", 10}, {"usage", {{"input_tokens", 7}, {"output_tokens", 8}}}};
     auto with = [&](const Json& more) {
@@ -82,8 +79,8 @@ FakeProviderServer& Server() {
   return server;
 }
 
-ModelConfig ConfigFor(const std::string& scenario, bool background = false) {
-  ModelConfig config = TestModel("openai", Server().BaseUrl(scenario));
+ModelConfig ResponsesModel(const std::string& scenario, bool background = false) {
+  ModelConfig config = TestModel("openai", ResponsesServer().BaseUrl(scenario));
   config.background = background;
   return config;
 }
@@ -91,7 +88,7 @@ ModelConfig ConfigFor(const std::string& scenario, bool background = false) {
 // "POST responses", "GET responses/resp_1?stream=true&starting_after=4", ...
 std::vector<std::string> Sent(const std::string& scenario) {
   std::vector<std::string> sent;
-  for (const Json& request : Server().RequestsOf(scenario)) {
+  for (const Json& request : ResponsesServer().RequestsOf(scenario)) {
     std::string path = request["path"].get<std::string>();
     sent.push_back(request["method"].get<std::string>() + " " + path.substr(scenario.size() + 5));
   }
@@ -112,7 +109,7 @@ struct Reader {
 
 TEST_CASE("a Responses stream: text, reasoning, tokens by OpenAI's rule", "[http]") {
   Reader reader;
-  Completion completion = Ask(ConfigFor("good"), TestPrompt(), nullptr, reader.callback());
+  Completion completion = Ask(ResponsesModel("good"), TestPrompt(), nullptr, reader.callback());
   INFO(completion.message);
   CHECK(completion.ok());
   CHECK(completion.text == kAnswerText);
@@ -125,20 +122,20 @@ TEST_CASE("a Responses stream: text, reasoning, tokens by OpenAI's rule", "[http
   CHECK(completion.usage.cache_write_5m == 10);
   CHECK(completion.usage.output == 20);
   CHECK(completion.usage.reasoning == 30);
-  completion = Ask(ConfigFor("whole"));
+  completion = Ask(ResponsesModel("whole"));
   CHECK(completion.text == kAnswerText);
   CHECK(completion.reasoning == "hm, hm");
 }
 
 TEST_CASE("a Responses request", "[http]") {
-  ModelConfig config = ConfigFor("good");
+  ModelConfig config = ResponsesModel("good");
   config.api_key_env = "WARPSMITH_TEST_KEY";
   config.temperature = 0.5;
-  setenv("WARPSMITH_TEST_KEY", kKey, 1);
+  setenv("WARPSMITH_TEST_KEY", kTestKey, 1);
   Ask(config);
-  Json sent = Server().RequestsOf("good").back();
+  Json sent = ResponsesServer().RequestsOf("good").back();
   CHECK(sent["path"] == "/good/v1/responses");
-  CHECK(sent["headers"]["authorization"] == std::string("Bearer ") + kKey);
+  CHECK(sent["headers"]["authorization"] == std::string("Bearer ") + kTestKey);
   CHECK(sent["body"] == Json({{"model", "fake-model"},
                               {"stream", true},
                               {"store", false},
@@ -154,7 +151,7 @@ TEST_CASE("a Responses request", "[http]") {
   request.schema = {{"type", "object"}};
   request.effort = "xhigh";
   CHECK(Ask(config, request).effort == "xhigh");
-  Json body = Server().RequestsOf("good").back()["body"];
+  Json body = LastBody(ResponsesServer(), "good");
   CHECK_FALSE(body.contains("temperature"));
   CHECK(body["store"] == true);
   CHECK(body["max_output_tokens"] == 900);
@@ -165,34 +162,34 @@ TEST_CASE("a Responses request", "[http]") {
                {{"type", "json_schema"}, {"name", "ideas"}, {"schema", {{"type", "object"}}}, {"strict", true}}}}));
   config.background = true;
   Ask(config);
-  body = Server().RequestsOf("good").back()["body"];
+  body = LastBody(ResponsesServer(), "good");
   CHECK(body["background"] == true);
   CHECK(body["store"] == true);
   CHECK(body["stream"] == true);
 }
 
 TEST_CASE("how a Responses answer may end", "[http]") {
-  Completion completion = Ask(ConfigFor("length"));
+  Completion completion = Ask(ResponsesModel("length"));
   CHECK(completion.finish_reason == "length");
   CHECK(completion.text == kAnswerText);
   CHECK(completion.usage.output == 8);
-  CHECK(Ask(ConfigFor("filter")).finish_reason == "refusal");
-  completion = Ask(ConfigFor("refusal"));
+  CHECK(Ask(ResponsesModel("filter")).finish_reason == "refusal");
+  completion = Ask(ResponsesModel("refusal"));
   CHECK(completion.ok());
   CHECK(completion.finish_reason == "refusal");
   CHECK(completion.text == "I must not");
-  CHECK(Ask(ConfigFor("flagged")).finish_reason == "refusal");
-  completion = Ask(ConfigFor("failed_limit"));
+  CHECK(Ask(ResponsesModel("flagged")).finish_reason == "refusal");
+  completion = Ask(ResponsesModel("failed_limit"));
   CHECK(completion.error == ErrorClass::kQuota);
   CHECK(completion.tries == 1);
   CHECK(completion.usage.input == 7);  // reported, so billed
-  ModelConfig once = ConfigFor("no_end");
+  ModelConfig once = ResponsesModel("no_end");
   once.tries = 1;
   CHECK(Ask(once).error == ErrorClass::kCut);
   for (const char* scenario : {"failed", "error_event", "cut_once", "limited"}) {
     INFO(scenario);
     Reader reader;
-    completion = Ask(ConfigFor(scenario), TestPrompt(), nullptr, reader.callback());
+    completion = Ask(ResponsesModel(scenario), TestPrompt(), nullptr, reader.callback());
     INFO(completion.message);
     CHECK(completion.ok());
     CHECK(completion.tries == 2);
@@ -204,24 +201,24 @@ TEST_CASE("how a Responses answer may end", "[http]") {
 }
 
 TEST_CASE("silence before the first word, after it, and after the last", "[http]") {
-  ModelConfig config = ConfigFor("silent");
+  ModelConfig config = ResponsesModel("silent");
   config.idle_seconds = 0.3;  // a second of thought behind the first signs of life is no stall
   CHECK(Ask(config).text == kAnswerText);
-  config = ConfigFor("stalls");
+  config = ResponsesModel("stalls");
   config.idle_seconds = 0.3;
   config.tries = 1;
   Completion completion = Ask(config);
   CHECK(completion.error == ErrorClass::kIdleTimeout);
   CHECK_THAT(completion.message, Contains("stalled for 0.3 s") && Contains("models[0].idle_seconds"));
   CHECK(completion.text.empty());
-  config = ConfigFor("dead");
+  config = ResponsesModel("dead");
   config.first_byte_seconds = 0.4;
   config.idle_seconds = 0.1;
   config.tries = 1;
   completion = Ask(config);
   CHECK(completion.error == ErrorClass::kFirstByteTimeout);
   CHECK_THAT(completion.message, Contains("models[0].first_byte_seconds"));
-  completion = Ask(ConfigFor("lingers"));  // a connection that is not closed after the end
+  completion = Ask(ResponsesModel("lingers"));  // a connection that is not closed after the end
   CHECK(completion.text == kAnswerText);
   CHECK(completion.seconds < 9);
 }
@@ -230,7 +227,7 @@ TEST_CASE("an answer in the background is read on after a cut, not asked for aga
   for (const char* scenario : {"resumes", "resumes_twice", "busy_get"}) {
     INFO(scenario);
     Reader reader;
-    Completion completion = Ask(ConfigFor(scenario, true), TestPrompt(), nullptr, reader.callback());
+    Completion completion = Ask(ResponsesModel(scenario, true), TestPrompt(), nullptr, reader.callback());
     INFO(completion.message);
     CHECK(completion.ok());
     CHECK(completion.tries == 1);
@@ -247,7 +244,7 @@ TEST_CASE("an answer in the background is read on after a cut, not asked for aga
 
 TEST_CASE("an answer in the background is polled for where it is not streamed again", "[http]") {
   Reader reader;
-  Completion completion = Ask(ConfigFor("polls", true), TestPrompt(), nullptr, reader.callback());
+  Completion completion = Ask(ResponsesModel("polls", true), TestPrompt(), nullptr, reader.callback());
   INFO(completion.message);
   CHECK(completion.ok());
   CHECK(completion.tries == 1);
@@ -256,25 +253,25 @@ TEST_CASE("an answer in the background is polled for where it is not streamed ag
   CHECK(reader.restarts == 0);
   CHECK(Sent("polls") == std::vector<std::string>{"POST responses", "GET responses/resp_1?stream=true&starting_after=4",
                                                   "GET responses/resp_1", "GET responses/resp_1"});
-  completion = Ask(ConfigFor("polls_short", true));
+  completion = Ask(ResponsesModel("polls_short", true));
   CHECK(completion.finish_reason == "length");
   Reader other;
-  completion = Ask(ConfigFor("rewritten", true), TestPrompt(), nullptr, other.callback());
+  completion = Ask(ResponsesModel("rewritten", true), TestPrompt(), nullptr, other.callback());
   CHECK(completion.text == kAnswerText);
   CHECK(other.text == kAnswerText);
   CHECK(other.restarts == 1);
-  completion = Ask(ConfigFor("polls_failed", true));  // it failed at the server: a new try
+  completion = Ask(ResponsesModel("polls_failed", true));  // it failed at the server: a new try
   CHECK(completion.ok());
   CHECK(completion.tries == 2);
 }
 
 TEST_CASE("an answer in the background that is gone is asked for again", "[http]") {
-  Completion completion = Ask(ConfigFor("gone", true));
+  Completion completion = Ask(ResponsesModel("gone", true));
   INFO(completion.message);
   CHECK(completion.ok());
   CHECK(completion.tries == 2);
   CHECK(completion.unreported_tries == 1);
-  ModelConfig once = ConfigFor("bad_id", true);
+  ModelConfig once = ResponsesModel("bad_id", true);
   completion = Ask(once);
   CHECK(completion.tries == 2);  // an id that cannot stand in a path is none
   CHECK(Sent("bad_id") == std::vector<std::string>{"POST responses", "POST responses"});
@@ -288,7 +285,7 @@ TEST_CASE("nobody waits any more: the background is told, a plain stream is clos
     bool begun = false;
     std::thread canceller;
     Completion completion =
-        Ask(ConfigFor(scenario, background), TestPrompt(), &cancellation, [&](DeltaKind, std::string_view) {
+        Ask(ResponsesModel(scenario, background), TestPrompt(), &cancellation, [&](DeltaKind, std::string_view) {
           if (begun) return;
           begun = true;
           canceller = std::thread([&] { cancellation.Cancel(); });
@@ -302,12 +299,12 @@ TEST_CASE("nobody waits any more: the background is told, a plain stream is clos
     CHECK(Sent(scenario) == expected);
     bool closed = false;
     for (int i = 0; i < 200 && !closed; ++i) {
-      closed = Server().RequestsOf(scenario)[0]["closed_early"].get<bool>();
+      closed = ResponsesServer().RequestsOf(scenario)[0]["closed_early"].get<bool>();
       if (!closed) RealClock().SleepFor(std::chrono::milliseconds(20));
     }
     CHECK(closed);
   }
-  ModelConfig config = ConfigFor("over_time", true);
+  ModelConfig config = ResponsesModel("over_time", true);
   config.total_seconds = 1.5;
   Completion completion = Ask(config);
   CHECK(completion.error == ErrorClass::kTotalTimeout);

@@ -1,9 +1,12 @@
-// What the tests of the providers' formats have in common: the text that their good answers give, and scenarios made of
-// a good answer with something changed. Threading: pure.
+// What the tests of the providers' formats have in common: the text that their good answers give, scenarios made of
+// a good answer with something changed, and what the server was sent. Threading: one thread.
 #ifndef WARPSMITH_TESTS_LLM_GATEWAY_PROVIDERS_SCRIPTED_ANSWERS_H_
 #define WARPSMITH_TESTS_LLM_GATEWAY_PROVIDERS_SCRIPTED_ANSWERS_H_
 
+#include <string>
+
 #include "common/json.h"
+#include "tests/llm_gateway/support/fake_model_server.h"
 
 namespace warpsmith::gateway {
 
@@ -18,6 +21,10 @@ inline Json GoodBut(const Json& more) {
 
 // `first`, then good answers.
 inline Json ThenGood(const Json& first) { return Json::array({first, {{"text", kAnswerText}}}); }
+
+inline Json LastBody(const FakeModelServer& server, const std::string& scenario) {
+  return server.RequestsOf(scenario).back()["body"];
+}
 
 }  // namespace warpsmith::gateway
 

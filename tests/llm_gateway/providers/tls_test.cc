@@ -10,8 +10,6 @@
 namespace warpsmith::gateway {
 namespace {
 
-constexpr char kKey[] = "sk-test-0123456789abcdefghijklmnop";
-
 struct Authority {
   testing::Authority authority;
   // One file with certificate and key.
@@ -24,7 +22,7 @@ struct Authority {
 };
 
 TEST_CASE("each provider is asked over TLS, and only a server that is who it says gets the key", "[http]") {
-  setenv("WARPSMITH_TEST_KEY", kKey, 1);
+  setenv("WARPSMITH_TEST_KEY", kTestKey, 1);
   Authority ours;
   const std::string good = ours.Pem("good"), elsewhere = ours.Pem("elsewhere", "DNS:other.example");
   const Json answers = {{"good", GoodBut(Json::object())}, {"chat", Json::array({{{"reply", kAnswerText}}})}};

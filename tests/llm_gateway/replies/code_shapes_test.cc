@@ -4,23 +4,13 @@
 #include <vector>
 
 #include "common/json.h"
-#include "llm_gateway/replies/code.h"
 #include "llm_gateway/replies/source_scan.h"
 #include "llm_gateway/replies/text.h"
+#include "tests/llm_gateway/replies/reply_shapes.h"
 
 namespace warpsmith::gateway {
 namespace {
 
-const std::string kPlanJson =
-    R"({"version": 1, "steps": [{"kernel": "scale", "grid": [4], "block": [128], "args": ["x", "output", {"i32": 512}]}]})";
-const std::string kPlan = "/* warpsmith-plan\n" + kPlanJson + "\n*/\n";
-const std::string kKernel =
-    "extern \"C\" __global__ void scale(const float* x, float* output, int n) {\n"
-    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-    "  if (i < n && x[i] > 0.0f) output[i] = 2.0f * x[i];\n"
-    "}\n";
-const std::string kFile = kPlan + kKernel;
-const std::string kOld = kPlan + "// the parent\n" + kKernel;
 const std::string kHost =
     "#include <cuda_runtime.h>\nint main() {\n  float* x;\n  cudaMalloc(&x, 2048);\n  scale<<<4, 128>>>(x, x, "
     "512);\n}\n";
@@ -30,39 +20,12 @@ const std::string kInline =
     "y.data_ptr<float>(), 512);\n  return y;\n}\n'''\nmodule = load_inline(name='m', cuda_sources=source)\n\nclass "
     "ModelNew(torch.nn.Module):\n  def forward(self, x):\n    return module.run(x)\n";
 
-std::string Fenced(const std::string& text, const std::string& info = "cuda", const std::string& marks = "```") {
-  return marks + info + "\n" + text + marks + "\n";
-}
-
-std::string Replaced(std::string text, const std::string& what, const std::string& with) {
-  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + with.size()))
-    text.replace(at, what.size(), with);
-  return text;
-}
-
 // Every line with something before it.
 std::string Indented(const std::string& text, const std::string& before) {
   std::string out;
   for (std::string_view line : SplitLines(text)) out += before + std::string(line) + "\n";
   return out;
 }
-
-std::string Escaped(const std::string& text) {
-  return Replaced(Replaced(Replaced(text, "&", "&amp;"), "<", "&lt;"), ">", "&gt;");
-}
-
-std::string JsonText(const std::string& text) {
-  return "\"" + Replaced(Replaced(Replaced(Replaced(text, "\\", "\\\\"), "\"", "\\\""), "\n", "\\n"), "\r", "\\r") +
-         "\"";
-}
-
-struct Shape {
-  const char* name;
-  std::string reply;
-  std::string status = "ok";
-  std::string source = kFile;
-  bool cut = false;
-};
 
 std::vector<Shape> Wrappings() {
   const std::string joined = kPlan + kKernel;
@@ -207,24 +170,6 @@ std::vector<Shape> Refusals() {
        "", true},
       {"a kernel cut within a comment", opened + kFile + "/* and then", "truncated"},
   };
-}
-
-void CheckShapes(const std::vector<Shape>& shapes) {
-  for (const Shape& shape : shapes) {
-    CodeReply code = ReadCode(shape.reply, shape.cut);
-    INFO(shape.name << ": " << code.message);
-    CHECK(code.status == shape.status);
-    if (shape.status != "ok") {
-      CHECK(code.source.empty());
-      CHECK_FALSE(code.message.empty());
-    } else if (!shape.source.empty()) {
-      CHECK(code.source == shape.source);
-    } else {  // put together: the plan may be written otherwise
-      CHECK(code.source.rfind("/* warpsmith-plan\n{", 0) == 0);
-      CHECK(code.source.find("\"kernel\"") < code.source.find("*/"));
-      CHECK(code.source.substr(code.source.find("*/") + 3) == kKernel);
-    }
-  }
 }
 
 TEST_CASE("files in whatever they are wrapped", "[unit]") {
