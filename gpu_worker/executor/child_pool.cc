@@ -40,7 +40,8 @@ ChildPool::~ChildPool() {
 }
 
 PoolState ChildPool::State() const {
-  return {static_cast<int>(ready_.size()), static_cast<int>(warming_.size()) + starting_, waiting_, quiet_};
+  const int warming = static_cast<int>(warming_.size()) + starting_;
+  return {static_cast<int>(ready_.size()), warming, waiting_, quiet_ || holds_ > 0};
 }
 
 int ChildPool::Wanted() const { return RealClock().Now() < retry_after_ ? 0 : policy_.ToStart(State()); }
@@ -227,6 +228,12 @@ void ChildPool::SetQuiet(bool quiet) {
   changed_.notify_all();
   // Nothing to wait for where somebody else has ended the quiet meanwhile.
   if (quiet) changed_.wait_for(lock, kQuietDeadline, [this] { return !quiet_ || IsStill(); });
+}
+
+void ChildPool::AddHolds(int more) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  holds_ += more;
+  changed_.notify_all();
 }
 
 bool ChildPool::Wedged() const {

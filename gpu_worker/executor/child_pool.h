@@ -33,6 +33,18 @@ class ChildPool {
   // bounds, until those that are warming up stand still, or have done so where they cannot be held, and those that are
   // ending have gone.
   void SetQuiet(bool quiet);
+  // While one lives, children on their way stand still as while quiet, but nothing waits until they do: for work that
+  // their calls into the driver would slow down.
+  class Hold {
+   public:
+    explicit Hold(ChildPool& pool) : pool_(pool) { pool_.AddHolds(1); }
+    ~Hold() { pool_.AddHolds(-1); }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    ChildPool& pool_;
+  };
   // A killed child did not vanish: it hangs in the driver, and what it ran may still run.
   bool Wedged() const;
 
@@ -49,6 +61,7 @@ class ChildPool {
     std::unique_ptr<ChildProcess> child;
     TimePoint since;
   };
+  void AddHolds(int more);
   void Work();
   PoolState State() const;
   int Wanted() const;  // children to start now
@@ -70,6 +83,7 @@ class ChildPool {
   std::list<Ending> ending_;
   int starting_ = 0;  // neither warming nor anything else yet
   int waiting_ = 0;
+  int holds_ = 0;
   bool quiet_ = false;
   bool wedged_ = false;
   bool stopping_ = false;

@@ -63,8 +63,7 @@ absl::Status EvaluationTaskRunner::Evaluate(const v1::EvaluateTask& task, std::s
 
 absl::Status EvaluationTaskRunner::Intake(const v1::IntakeTask& task, std::stop_token stop, v1::TaskResult& result) {
   WARPSMITH_ASSIGN_OR_RETURN(std::string source, Blob(task.problem_sha256(), stop));
-  const auto effort =
-      task.baselines() == "eager" ? evaluate::BaselineEffort::kCached : evaluate::BaselineEffort::kAll;
+  const auto effort = task.baselines() == "eager" ? evaluate::BaselineEffort::kCached : evaluate::BaselineEffort::kAll;
   WARPSMITH_ASSIGN_OR_RETURN(*result.mutable_intake(),
                              evaluator_.Intake(task.problem_name(), source, task.settings(), effort));
   return absl::OkStatus();

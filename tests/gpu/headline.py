@@ -21,14 +21,15 @@ import batch  # noqa: E402
 import candidates  # noqa: E402
 
 # Problem, candidate (a workload of benchmarks/candidates.py or a file of headline/), classes to accept, and what one
-# H200 with PyTorch 2.11 took, in ms: eager, torch.compile.
+# H200 with PyTorch 2.11 took, in ms: eager, torch.compile. Gradients are off, as in our baselines: with them the
+# compiler leaves layouts alone, and takes 0.740 and 0.760 ms for the two convolutions.
 FP32 = [
     ("softmax_4096_65536", "softmax", "fp32", 1.05, 0.83),
     ("layer_norm_16_64_256_256", "layer_norm", "fp32", 8.10, 0.333),
     ("layer_norm_mean1000", "layer_norm", "fp32", 8.17, 0.375),
     ("matmul_4096", "matmul_4096.cu", "fp32", 2.79, 2.90),
-    ("conv2d_11x11", "conv2d_11x11.cu", "fp32,tf32", 0.897, 0.822),
-    ("conv2d_relu_max_pool", "conv2d_relu_max_pool.cu", "fp32,tf32", 0.999, 0.796),
+    ("conv2d_11x11", "conv2d_11x11.cu", "fp32,tf32", 0.897, 0.655),
+    ("conv2d_relu_max_pool", "conv2d_relu_max_pool.cu", "fp32,tf32", 0.999, 0.716),
 ]
 HALF = [
     ("matmul_fp16_4096", "matmul_fp16_4096.cu", "fp32,tf32,bf16", 0.185, 0),

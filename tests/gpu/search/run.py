@@ -4,10 +4,10 @@ bundle with services or a build. Needs Python alone.
 
     run.py [--rounds 3] [--preset standard] [--accept CLASSES] [--baselines all|eager] [--seconds 150] [--record FILE]
            [--reports FOLDER] [PROBLEM.py...]
-    run.py --batch FOLDER [--least 40] [the same options]
+    run.py --batch PATH [--least 40] [the same options]
 
 For each problem: the search ends well and the kernel it found is at least as fast as the first one that was right; and
-every GPU has had some of the work. --batch: the folder's problems as one batch, of which at least so many must be
+every GPU has had some of the work. --batch: a folder's or a list's problems as one batch, of which at least so many must be
 solved in the time; prints fast_p. Prints a line a check, what failed, and a table.
 """
 
@@ -21,6 +21,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+MOST_REPORTS = 4  # pages of single searches beside a batch's
 DEFAULT = ["softmax_4096_65536", "layer_norm_16_64_256_256"]
 
 
@@ -142,6 +143,10 @@ def search_batch(cluster, options, deadline):
     if options.reports:
         report = cluster.call("report", batch_id, "--output", os.path.join(options.reports, "batch.html"))
         good = say(report.returncode == 0, f"report {report.stderr.strip()[-300:]}") and good
+        for problem in batch["problems"] if len(batch["problems"]) <= MOST_REPORTS else []:
+            page = os.path.join(options.reports, problem["name"] + ".html")
+            report = cluster.call("report", problem["search_id"], "--output", page)
+            good = say(report.returncode == 0, f"report of {problem['name']} {report.stderr.strip()[-300:]}") and good
     return good, batch, trees
 
 
@@ -174,7 +179,7 @@ def main():
     parser.add_argument("--preset", default="standard")
     parser.add_argument("--accept", default="fp32", help="precision classes")
     parser.add_argument("--baselines", default="eager", choices=["eager", "all"], help="all: torch.compile too")
-    parser.add_argument("--batch", metavar="FOLDER", help="its problems as one batch")
+    parser.add_argument("--batch", metavar="PATH", help="its problems as one batch")
     parser.add_argument("--least", type=int, default=40, help="problems of the batch that must be solved")
     parser.add_argument("--reports", metavar="FOLDER", help="one page a search")
     parser.add_argument("--seconds", type=float, default=150, help="for all of it")

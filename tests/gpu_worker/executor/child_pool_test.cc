@@ -64,10 +64,15 @@ TEST_CASE("while quiet, only somebody who waits gets a new child", "[unit]") {
 }
 
 TEST_CASE("several children get warm side by side", "[unit]") {
-  ChildPool pool(SlowChild(30), {4, 4, true});
-  const TimePoint start = RealClock().Now();
+  // None is warm before all four are there.
+  auto folder = TemporaryDirectory::Create("child-pool");
+  REQUIRE(folder.ok());
+  ChildPool pool(Child({"/bin/sh", "-c",
+                        fmt::format("touch {0}/$$; while [ $(ls {0} | wc -l) -lt 4 ]; do sleep 0.02; done; "
+                                    "printf '{1}'; read x",
+                                    folder->path().string(), kWarmByte)}),
+                 {4, 4, true});
   for (int i = 0; i < 4; ++i) REQUIRE(pool.Take().ok());
-  CHECK(RealClock().Now() - start < std::chrono::milliseconds(4 * 300));
 }
 
 TEST_CASE("going quiet holds the children on their way, and they go on afterwards", "[unit]") {
@@ -88,13 +93,26 @@ TEST_CASE("going quiet holds the children on their way, and they go on afterward
   CHECK(pool.Take().ok());
 }
 
+TEST_CASE("a hold stops the children on their way until the last one is let go", "[unit]") {
+  ChildPool pool(SlowChild(40), {3, 3, true});
+  RealClock().SleepFor(std::chrono::milliseconds(100));
+  {
+    const ChildPool::Hold outer(pool);
+    { const ChildPool::Hold inner(pool); }
+    RealClock().SleepFor(std::chrono::milliseconds(600));
+  }
+  const TimePoint start = RealClock().Now();
+  REQUIRE(pool.Take().ok());
+  CHECK(RealClock().Now() - start > std::chrono::milliseconds(100));  // nothing grew meanwhile
+}
+
 TEST_CASE("where holding is not allowed, going quiet waits for the children on their way", "[unit]") {
-  ChildPool pool(SlowChild(40), {3, 3, false});
+  ChildPool pool(Child({"/bin/sh", "-c", fmt::format("sleep 0.5; printf '{}'; read x", kWarmByte)}), {3, 3, false});
   RealClock().SleepFor(std::chrono::milliseconds(50));
   pool.SetQuiet(true);
   const TimePoint start = RealClock().Now();
   for (int i = 0; i < 3; ++i) REQUIRE(pool.Take().ok());
-  CHECK(RealClock().Now() - start < std::chrono::milliseconds(100));
+  CHECK(RealClock().Now() - start < std::chrono::milliseconds(400));
 }
 
 TEST_CASE("a child that does not survive being held is replaced, and none is held again", "[unit]") {
