@@ -1,5 +1,3 @@
-#include <grpcpp/alarm.h>
-#include <unistd.h>
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
@@ -77,7 +75,7 @@ those under way end for --drain-seconds, and cancels the rest.
 Example:
   warpsmith-gateway --listen 127.0.0.1:7020 --config gateway.yaml --data-dir /var/lib/warpsmith/gateway)";
 
-// Threads that work on calls: one is enough for thousands a second, and what a call costs is hardly worth more of them.
+// Threads that work on calls: each does some ten thousand a second.
 int Loops() { return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, kMostLoops)); }
 
 struct Flags {
@@ -126,8 +124,6 @@ absl::Status Serve(const Flags& flags) {
   }
   spdlog::info("warpsmith-gateway {} listens on {}{}, {} models", kVersion, flags.listen,
                running.port > 0 ? " (port " + std::to_string(running.port) + ")" : "", config.models.size());
-  static grpc::Alarm alarm;
-  if (getenv("PARK")) alarm.Set(gpr_now(GPR_CLOCK_MONOTONIC), [](bool) { while (true) pause(); });
   while (WaitForSignal() == SIGHUP) {
     spdlog::info("reading all keys again");
     parts.models->ReloadKeys();

@@ -29,6 +29,7 @@ struct Flags {
   bool json = false;
   std::string json_file;
   bool statements = false;
+  bool all_before = false;
   std::string hold;     // be workers that hold their tasks, of this name
   std::string address;  // for them
 };
@@ -149,7 +150,7 @@ class Run {
   absl::Status Loads(Bench bench, const std::string& key, const std::string& where) {
     if (Wanted("results")) {
       Title("fenced results, recorded with evaluation, candidate and progress" + where);
-      WARPSMITH_ASSIGN_OR_RETURN(const Throughput result, MeasureThroughput(bench, flags_.seconds));
+      WARPSMITH_ASSIGN_OR_RETURN(const Throughput result, MeasureThroughput(bench, flags_.seconds, flags_.all_before));
       Keep(key + "results", result);
     }
     if (Wanted("latency")) {
@@ -205,6 +206,8 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"results", "latency", "off", "kill", "replay", "full"}));
   app.add_flag("--json", flags.json, "print JSON");
   app.add_flag("--statements", flags.statements, "show after each part which statements took PostgreSQL's time");
+  app.add_flag("--all-before", flags.all_before,
+               "put in all tasks before results are measured, as other queues are measured; default: beside them too");
   app.add_option("--json-file", flags.json_file, "write JSON besides");
   app.add_option("--hold", flags.hold)->group("");
   app.add_option("--address", flags.address)->group("");

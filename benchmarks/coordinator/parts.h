@@ -74,7 +74,9 @@ struct Wrong {
   bool any() const { return lost != 0 || doubled != 0 || early != 0 || running != 0; }
 };
 
-absl::StatusOr<Throughput> MeasureThroughput(Bench& bench, double seconds);
+// `all_before`: tasks are put in before the clock starts, as queues are measured elsewhere; else most are put in beside
+// the workers' results, and PostgreSQL pays for both.
+absl::StatusOr<Throughput> MeasureThroughput(Bench& bench, double seconds, bool all_before = false);
 absl::StatusOr<Latency> MeasureLatency(Bench& bench, double per_second, double seconds);
 // `program` is this one: it is started as the workers that die.
 absl::StatusOr<Kill> MeasureKill(Bench& bench, const std::string& program);

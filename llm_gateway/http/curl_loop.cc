@@ -28,7 +28,7 @@ CurlLoop::CurlLoop() {
   wake_up_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (epoll_ < 0 || wake_up_ < 0) std::abort();  // out of descriptors before anything began
   epoll_event event{};
-  event.events = EPOLLIN;
+  event.events = EPOLLIN | EPOLLET;  // each write is told once, and nobody needs to read it
   event.data.u64 = kNoLane;
   epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_up_, &event);
 }
@@ -93,7 +93,7 @@ void CurlLoop::StopTimer(TimerId timer) {
   timer_places_.erase(place);
 }
 
-// With mutex_ held.
+// With mutex_ held: once it is not, what was given may have been done, and the loop be gone.
 void CurlLoop::Wake() {
   if (woken_) return;
   woken_ = true;
@@ -174,11 +174,7 @@ bool CurlLoop::TakeCommands() {
     std::lock_guard lock(mutex_);
     std::swap(others, from_others_);
     stopping = stopping_;
-    if (woken_) {
-      uint64_t count;
-      (void)!read(wake_up_, &count, sizeof count);
-      woken_ = false;
-    }
+    woken_ = false;
   }
   std::swap(mine, own_);
   Begin(mine);
@@ -229,7 +225,7 @@ void CurlLoop::WaitAndAct() {
   int running = 0;
   for (int i = 0; i < ready; ++i) {
     const epoll_event& event = events[static_cast<size_t>(i)];
-    if (event.data.u64 == kNoLane) continue;  // TakeCommands reads it
+    if (event.data.u64 == kNoLane) continue;  // TakeCommands looks at what it is about
     int what = 0;
     if (event.events & EPOLLIN) what |= CURL_CSELECT_IN;
     if (event.events & EPOLLOUT) what |= CURL_CSELECT_OUT;

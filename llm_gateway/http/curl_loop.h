@@ -1,7 +1,7 @@
-// The thread behind the libcurl transport: multi handles on one epoll instance. What a wake-up costs depends on
-// what has happened, not on how many exchanges are in flight: libcurl is told of the sockets that are ready, and
-// deadlines stand in a heap that is looked at again only when one may be due. Between exchanges it does the work that
-// others post, so that what an answer sets off needs no other thread.
+// A thread of the libcurl transport: multi handles on one epoll instance. What a wake-up costs depends on what has
+// happened, not on how many exchanges are in flight: libcurl is told of the sockets that are ready, and deadlines stand
+// in a heap that is looked at again only when one may be due. Between exchanges it does the work that others post, so
+// that what an answer sets off needs no other thread.
 // Threading: Add, Cancel and Post are safe from any thread; sinks are called from the loop's thread. StopAndJoin ends
 // every exchange with kCancelled; what is posted later is not done. Source of the method: libcurl's multi_socket
 // interface.
@@ -101,7 +101,7 @@ class CurlLoop final : public EventLoop {
 
   std::mutex mutex_;
   bool stopping_ = false;  // guarded by mutex_
-  bool woken_ = false;     // guarded by mutex_; the eventfd is set already
+  bool woken_ = false;     // guarded by mutex_; the eventfd was written since the loop last looked
   Commands from_others_;   // guarded by mutex_
 
   // The loop's thread only. An exchange has one entry in checks_, which may be earlier than its next deadline.

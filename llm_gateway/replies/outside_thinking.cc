@@ -59,6 +59,7 @@ bool BeginsWith(std::string_view text, std::string_view lower) {
 bool NamesAnyTag(std::string_view text) {
   for (size_t at = 0; at < text.size(); ++at) {
     if (text[at] != '<' && text[at] != '[' && text[at] != kTags.back().open[0]) continue;
+    if (at + 1 < text.size() && (text[at + 1] == ' ' || text[at + 1] == '=')) continue;  // a comparison
     const std::string_view rest = text.substr(at);
     for (const ThinkingTag& tag : kTags) {
       if (BeginsWith(rest, tag.open) || BeginsWith(rest, tag.close)) return true;

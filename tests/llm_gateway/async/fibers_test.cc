@@ -3,6 +3,8 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -33,7 +35,7 @@ TEST_CASE("a thousand pieces of work wait on one thread at once", "[unit]") {
   for (int i = 0; i < kCount; ++i) {
     setting.fibers.Run([&, i] {
       if (begun++ == 0) thread = std::this_thread::get_id();
-      CHECK(OnFiber());
+      if (!OnFiber()) ++elsewhere;
       int kept = i;
       points[static_cast<size_t>(i)]->Wait();
       if (kept != i || std::this_thread::get_id() != thread.load()) ++elsewhere;
@@ -138,6 +140,50 @@ TEST_CASE("pieces of work in parallel within a fiber, some of which fail to find
     }
   }
   CHECK(done == 44);
+}
+
+TEST_CASE("fibers of several loops share the work, wake each other and stay where they are", "[unit]") {
+  constexpr int kLoops = 3, kCount = 300;
+  CurlTransport transport(kLoops);
+  WorkerPool threads(8);
+  std::atomic<int> begun{0}, strays{0}, ended{0}, beside{0};
+  std::set<std::thread::id> seen;  // guarded by mutex
+  std::mutex mutex;
+  std::vector<std::unique_ptr<WaitPoint>> points;
+  for (int i = 0; i < kCount; ++i) points.push_back(std::make_unique<WaitPoint>());
+  {
+    Fibers fibers(transport.loops(), threads);
+    for (int i = 0; i < kCount; ++i) {
+      fibers.Run([&, i] {
+        const std::thread::id home = std::this_thread::get_id();
+        {
+          std::lock_guard lock(mutex);
+          seen.insert(home);
+        }
+        ++begun;
+        // Each is woken by the one before it, which mostly runs elsewhere.
+        points[static_cast<size_t>(i)]->Wait();
+        if (i + 1 < kCount) points[static_cast<size_t>(i) + 1]->Notify();
+        strays += std::this_thread::get_id() != home;
+        RunBlocking([] {});
+        strays += std::this_thread::get_id() != home;
+        WaitPoint nobody;
+        nobody.WaitUntil(RealClock().Now() + std::chrono::milliseconds(1));
+        strays += std::this_thread::get_id() != home;
+        fibers.Soon([&, home] {
+          beside += std::this_thread::get_id() == home && !OnFiber();
+          ++ended;
+        });
+      });
+    }
+    while (begun < kCount) std::this_thread::yield();
+    CHECK(fibers.active() == kCount);
+    points.front()->Notify();
+    while (ended < kCount) std::this_thread::yield();
+  }
+  CHECK(seen.size() == kLoops);
+  CHECK(strays == 0);
+  CHECK(beside == kCount);
 }
 
 TEST_CASE("exceptions are caught within a fiber, and stacks are deep enough to be used", "[unit]") {

@@ -9,8 +9,11 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <mutex>
+#include <set>
 #include <thread>
+#include <utility>
 
+#include "llm_gateway/async/wait_point.h"
 #include "tests/llm_gateway/http/misbehaving_server.h"
 
 namespace warpsmith::gateway {
@@ -205,6 +208,88 @@ TEST_CASE("a proxy of the environment is used only where that is asked for", "[h
   request.proxy_from_environment = true;
   CHECK(Send(transport, request).body == "proxy");
   unsetenv("http_proxy");
+}
+
+TEST_CASE("an exchange knows nothing of the one before it", "[http]") {
+  CurlTransport transport;
+  RawServer proxy("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy"),
+      server("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nserver");
+  size_t before = 0;
+  const auto head = [&] {
+    const std::string all = server.Received();
+    return all.substr(std::exchange(before, all.size()));
+  };
+  HttpRequest first = To(server.Url());
+  first.headers = {{"X-Mine", "one"}};
+  for (int i = 0; i < 2; ++i) {
+    CHECK(Send(transport, first).body == "server");
+    CHECK(head().find("X-Mine: one") != std::string::npos);
+  }
+  HttpRequest plain = To(server.Url());
+  plain.body.clear();
+  CHECK(Send(transport, plain).body == "server");
+  std::string second = head();
+  CHECK(second.find("X-Mine") == second.npos);
+  CHECK(second.find("Content-Length: 0") != second.npos);
+  HttpRequest get = plain;
+  get.method = "GET";
+  CHECK(Send(transport, get).body == "server");
+  CHECK(head().find("GET /x") == 0);
+  HttpRequest by_proxy = To(server.Url());
+  by_proxy.proxy = proxy.Url();
+  CHECK(Send(transport, by_proxy).body == "proxy");
+  HttpRequest remove = To(server.Url());
+  remove.method = "DELETE";
+  CHECK(Send(transport, remove).body == "server");
+  CHECK(head().find("DELETE /x") == 0);
+  HttpRequest trusting = To(server.Url());
+  trusting.ca_file = "/nowhere/ca.pem";  // not looked at without TLS
+  CHECK(Send(transport, trusting).body == "server");
+  CHECK(Send(transport, To(server.Url())).body == "server");
+  CHECK(head().find("POST /x") == 0);
+}
+
+TEST_CASE("several loops: an exchange runs on the loop that starts it, others in turn", "[http]") {
+  CurlTransport transport(3);
+  RawServer server("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nserver");
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  for (int i = 0; i < 6; ++i) {
+    Cancellation cancellation;
+    const HttpResult result = SendAndWait(
+        transport, To(server.Url()),
+        [&](int, const HttpHeaders&) {
+          std::lock_guard lock(mutex);
+          seen.insert(std::this_thread::get_id());
+        },
+        [](std::string_view) { return true; }, cancellation);
+    CHECK(result.status == 200);
+  }
+  CHECK(seen.size() == 3);
+  class Sink final : public HttpSink {
+   public:
+    void OnHeaders(int, const HttpHeaders&) override {}
+    bool OnData(std::string_view) override { return true; }
+    void OnDone(const HttpResult& result) override {
+      status = result.status;
+      thread = std::this_thread::get_id();
+      done.Notify();
+    }
+    int status = 0;
+    std::thread::id thread;
+    WaitPoint done;
+  };
+  for (EventLoop* loop : transport.loops()) {
+    auto sink = std::make_shared<Sink>();
+    std::thread::id own;
+    loop->Post([&] {
+      own = std::this_thread::get_id();
+      transport.Start(To(server.Url()), sink);
+    });
+    sink->done.Wait();
+    CHECK(sink->status == 200);
+    CHECK(sink->thread == own);
+  }
 }
 
 TEST_CASE("cancellation reaches the socket at once, and the end of the transport ends everything", "[http]") {

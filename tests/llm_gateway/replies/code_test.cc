@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "llm_gateway/replies/code_pieces.h"
 #include "llm_gateway/replies/fenced_blocks.h"
 #include "llm_gateway/replies/source_scan.h"
 #include "llm_gateway/replies/text.h"
@@ -129,6 +130,17 @@ TEST_CASE("text from outside becomes valid and bounded", "[unit]") {
         "a\xEF\xBF\xBD"
         "b");
   CHECK(ValidText("\xC0\xAF\xED\xA0\x80\xF5\xFF") == Replaced("xxxxxxx", "x", "\xEF\xBF\xBD"));
+  // Wherever among plain characters something else stands.
+  for (size_t at = 0; at < 40; ++at) {
+    const std::string before(at, 'a'), after(40 - at, '\x01');
+    CHECK(PlainPrefix(before + after) == 40);
+    for (const std::string& other : {std::string(1, '\0'), std::string("\x80"), std::string("\xFF")}) {
+      CHECK(PlainPrefix(before + other + after) == at);
+      CHECK(ValidText(before + other + after) == before + "\xEF\xBF\xBD" + after);
+    }
+    CHECK(ValidText(before + "\xC3\xA9" + after) == before + "\xC3\xA9" + after);
+    CHECK(CleanText(before + "\r\n" + after) == before + "\n" + after);
+  }
   CHECK(ValidText("\xE2\x82") == "\xEF\xBF\xBD\xEF\xBF\xBD");
   std::string cut = Bounded(std::string(99, 'a') + "\xC3\xA9" + std::string(100, 'b'), 140);
   CHECK(ValidText(cut) == cut);

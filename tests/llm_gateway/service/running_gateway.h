@@ -40,7 +40,7 @@ class RunningGateway {
   std::vector<v1::Implementation> Implement(const v1::ImplementIdeaRequest& request);
 
  private:
-  CurlTransport transport_;
+  CurlTransport transport_{2};
   GatewayParts parts_;
   std::unique_ptr<GrpcGatewayService> service_;
   RunningServer running_;

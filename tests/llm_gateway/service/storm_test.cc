@@ -92,9 +92,9 @@ class WaitingModel final : public ModelProvider {
 
 TEST_CASE("1,000 calls under way at once never overrun what may be spent", "[unit]") {
   constexpr int kCalls = 1000;
-  CurlTransport transport;
+  CurlTransport transport(3);
   WorkerPool threads(4);
-  Fibers fibers(transport.loop(), threads);
+  Fibers fibers(transport.loops(), threads);
   // A call may cost 0.011 $; the request has money for about 500 of them at once, the day for about 300.
   CallBudget request_budget(5.5, 0);
   DayBudget day(3.3, 0, RealClock());

@@ -1,0 +1,221 @@
+/* warpsmith-plan
+{"version": 1, "min_arch": "sm_90",
+ "scratch": [{"name": "boxes", "dtype": "float32", "shape": [@{rows}, @{PARTS}, @{PARTS}, 2]}],
+ "steps": [
+   {"kernel": "layer_norm", "grid": [@{PARTS}], "block": [@{BLOCK}], "cooperative": true,
+    "shared_bytes": @{shared},
+    "args": ["@{input}", "@{weight}", "@{bias}", "boxes", "output"]}]}
+*/
+// The whole GPU holds a row at a time in registers. Weight and bias of a block's columns stay in shared memory and in
+// some registers from the first row to the last. A vector's registers are asked for the next row as soon as its result
+// is stored. Of the last EARLY vectors the next row's come into registers of their own, so that the next row's
+// statistics are told before this row is done. A block's first warp writes the block's statistics into a box of each
+// block and looks at the boxes of its own block alone: eight bytes a block that are written at once. Who waits looks at
+// them until they are no longer what they were cleared to.
+#include <cooperative_groups.h>
+
+constexpr int kVectors = @{cols} / 4;
+constexpr int kRows = @{rows};
+constexpr int kParts = @{PARTS};
+constexpr int kBlock = @{BLOCK};
+constexpr int kWarps = kBlock / 32;
+constexpr int kHeld = kVectors / (kParts * kBlock);  // vectors of a thread
+constexpr int kShared = @{in_shared};      // of them, those whose weight and bias are in shared memory
+constexpr int kKept = kHeld - kShared;  // and those whose are in registers
+constexpr int kEarly = @{EARLY};
+constexpr float kEpsilon = @{eps};
+constexpr unsigned long long kMissing = ~0ull;  // no arithmetic has this result
+constexpr int kBoxes = kParts / 32;             // of a lane
+static_assert(kVectors == kParts * kBlock * kHeld, "blocks must divide a row");
+static_assert(kShared <= kHeld && kEarly < kHeld, "as the settings say");
+static_assert((kWarps & (kWarps - 1)) == 0 && (kParts & (kParts - 1)) == 0 && kParts >= 64, "counts that are joined");
+
+// Mean and squared deviations of two sets of `count` elements each.
+__device__ __forceinline__ float2 join(float2 a, float2 b, float count) {
+  const float delta = b.x - a.x;
+  return make_float2(0.5f * (a.x + b.x), a.y + b.y + delta * delta * (0.5f * count));
+}
+
+template <int kLanes>
+__device__ __forceinline__ float2 join_lanes(float2 mine, float count) {
+#pragma unroll
+  for (int offset = 1; offset < kLanes; offset *= 2) {
+    const float2 other =
+        make_float2(__shfl_xor_sync(0xffffffffu, mine.x, offset), __shfl_xor_sync(0xffffffffu, mine.y, offset));
+    mine = join(mine, other, count * offset);
+  }
+  return mine;
+}
+
+__device__ __forceinline__ float4 load_once(const float4* from, unsigned long long policy) {
+  float4 v;
+  asm volatile("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
+               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+               : "l"(from), "l"(policy));
+  return v;
+}
+
+__device__ __forceinline__ void store(float4* to, float4 v) {
+  asm volatile("st.global.cs.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w));
+}
+
+__device__ __forceinline__ void add(float4 x, float first, float4& sum, float4& square) {
+  const float4 d = make_float4(x.x - first, x.y - first, x.z - first, x.w - first);
+  sum = make_float4(sum.x + d.x, sum.y + d.y, sum.z + d.z, sum.w + d.w);
+  square = make_float4(square.x + d.x * d.x, square.y + d.y * d.y, square.z + d.z * d.z, square.w + d.w * d.w);
+}
+
+__device__ __forceinline__ float4 normalized(float4 x, float4 w, float4 b, float2 row) {
+  return make_float4((x.x - row.x) * row.y * w.x + b.x, (x.y - row.x) * row.y * w.y + b.y,
+                     (x.z - row.x) * row.y * w.z + b.z, (x.w - row.x) * row.y * w.w + b.w);
+}
+
+// The first warp joins the statistics of the block's warps and writes them into a box of each block.
+__device__ __forceinline__ void tell(unsigned long long* boxes, const float2* warps, int row) {
+  const int lane = threadIdx.x % 32;
+  const float2 mine = join_lanes<kWarps>(warps[lane % kWarps], 128.0f * kHeld);
+  const unsigned long long both =
+      static_cast<unsigned long long>(__float_as_uint(mine.y)) << 32 | __float_as_uint(mine.x);
+  unsigned long long* const at = boxes + (static_cast<size_t>(row) * kParts + lane) * kParts + blockIdx.x;
+#pragma unroll
+  for (int i = 0; i < kBoxes; ++i) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at + i * 32 * kParts), "l"(both) : "memory");
+  }
+}
+
+// It then looks at the block's own boxes until all have been written.
+__device__ __forceinline__ float2 told(const unsigned long long* boxes, int row) {
+  const int lane = threadIdx.x % 32;
+  float2 all[kBoxes];
+#pragma unroll
+  for (int i = 0; i < kBoxes; i += 2) {
+    const unsigned long long* const at =
+        boxes + (static_cast<size_t>(row) * kParts + blockIdx.x) * kParts + lane * kBoxes + i;
+    unsigned long long a, b;
+    do {
+      asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(at) : "memory");
+    } while (a == kMissing || b == kMissing);
+    all[i] = make_float2(__uint_as_float(a & 0xffffffffull), __uint_as_float(a >> 32));
+    all[i + 1] = make_float2(__uint_as_float(b & 0xffffffffull), __uint_as_float(b >> 32));
+  }
+  constexpr float kOfBlock = 4.0f * kHeld * kBlock;
+#pragma unroll
+  for (int step = 1; step < kBoxes; step *= 2) {
+#pragma unroll
+    for (int i = 0; i < kBoxes; i += 2 * step) all[i] = join(all[i], all[i + step], kOfBlock * step);
+  }
+  __syncwarp();
+  const float2 found = join_lanes<32>(all[0], kOfBlock * kBoxes);
+  return make_float2(found.x, 1.0f / sqrtf(found.y / (4.0f * kVectors) + kEpsilon));
+}
+
+__global__ void __launch_bounds__(kBlock, 1)
+    layer_norm(const float4* __restrict__ input, const float4* __restrict__ weight, const float4* __restrict__ bias,
+               unsigned long long* boxes, float4* __restrict__ output) {
+  extern __shared__ __align__(128) float4 memory[];  // weights, then biases
+  __shared__ __align__(8) unsigned long long barrier;
+  __shared__ float2 warps[kWarps];
+  __shared__ float2 of_row;
+  const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
+  const size_t column = static_cast<size_t>(blockIdx.x) * (kBlock * kHeld);
+  const unsigned arrived = static_cast<unsigned>(__cvta_generic_to_shared(&barrier));
+  unsigned long long once;
+  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(once));
+
+  const float4* from = input + column + thread;
+  float4 x[kHeld], early[kEarly > 0 ? kEarly : 1], w[kKept > 0 ? kKept : 1], b[kKept > 0 ? kKept : 1];
+#pragma unroll
+  for (int i = 0; i < kHeld; ++i) x[i] = load_once(from + i * kBlock, once);
+  if (thread == 0) {
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(arrived) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(arrived), "r"(32 * kShared * kBlock)
+                 : "memory");
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(memory));
+    for (int i = 0; i < 2 * kShared; ++i) {
+      const float4* const source = i < kShared ? weight + column + i * kBlock : bias + column + (i - kShared) * kBlock;
+      asm volatile(
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, "
+          "[%3], %4;" ::"r"(to + i * 16 * kBlock),
+          "l"(source), "r"(16 * kBlock), "r"(arrived), "l"(once)
+          : "memory");
+    }
+  }
+  // Every block clears its own boxes; the loads are on the way meanwhile.
+  for (int i = thread; i < kRows * kParts; i += kBlock) {
+    boxes[(static_cast<size_t>(i / kParts) * kParts + blockIdx.x) * kParts + i % kParts] = kMissing;
+  }
+#pragma unroll
+  for (int i = 0; i < kKept; ++i) {
+    w[i] = load_once(weight + column + thread + (kShared + i) * kBlock, once);
+    b[i] = load_once(bias + column + thread + (kShared + i) * kBlock, once);
+  }
+  cooperative_groups::this_grid().sync();
+
+  float4* to = output + column + thread;
+  float2 found = make_float2(0.0f, 0.0f);
+  const auto leave = [&](int i) {  // a vector's result
+    const float4 scale = i < kShared ? memory[i * kBlock + thread] : w[i < kShared ? 0 : i - kShared];
+    const float4 shift = i < kShared ? memory[(kShared + i) * kBlock + thread] : b[i < kShared ? 0 : i - kShared];
+    store(to + i * kBlock, normalized(x[i], scale, shift, found));
+  };
+#pragma unroll 1
+  for (int row = -1; row < kRows; ++row) {  // before the first row, its statistics alone
+    const bool more = row + 1 < kRows;
+    if (row >= 0) {
+      from += kVectors;
+      if (warp == 0) {
+        found = told(boxes, row);
+        if (lane == 0) of_row = found;
+      }
+      __syncthreads();
+      found = of_row;
+      if (row == 0) {
+        unsigned done = 0;
+        while (done == 0) {
+          asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared.b64 p, [%1], 0;\nselp.u32 %0, 1, 0, p;\n}\n"
+                       : "=r"(done)
+                       : "r"(arrived)
+                       : "memory");
+        }
+      }
+      if (more) {
+#pragma unroll
+        for (int i = 0; i < kEarly; ++i) early[i] = load_once(from + (kHeld - kEarly + i) * kBlock, once);
+      }
+#pragma unroll
+      for (int i = 0; i < kHeld - kEarly; ++i) {
+        leave(i);
+        if (more) x[i] = load_once(from + i * kBlock, once);
+      }
+    }
+    if (more) {
+      const float first = kEarly > 0 && row >= 0 ? early[0].x : x[0].x;
+      float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f), square = sum;
+#pragma unroll
+      for (int i = 0; i < kEarly; ++i) add(row >= 0 ? early[i] : x[kHeld - kEarly + i], first, sum, square);
+#pragma unroll
+      for (int i = 0; i < kHeld - kEarly; ++i) add(x[i], first, sum, square);
+      const float total = (sum.x + sum.y) + (sum.z + sum.w);
+      const float mean = total * (0.25f / kHeld);
+      const float around = fmaxf((square.x + square.y) + (square.z + square.w) - total * mean, 0.0f);
+      const float2 of_warp = join_lanes<32>(make_float2(first + mean, around), 4.0f * kHeld);
+      if (lane == 0) warps[warp] = of_warp;
+      __syncwarp();
+      if (warp == 0) {
+        asm volatile("bar.sync 1, %0;" ::"n"(kBlock) : "memory");
+        tell(boxes, warps, row + 1);
+      } else {
+        asm volatile("bar.arrive 1, %0;" ::"n"(kBlock) : "memory");
+      }
+    }
+    if (row >= 0) {
+#pragma unroll
+      for (int i = kHeld - kEarly; i < kHeld; ++i) {
+        leave(i);
+        if (kEarly > 0) x[i] = early[i - (kHeld - kEarly)];
+      }
+      to += kVectors;
+    }
+  }
+}
