@@ -13,8 +13,8 @@ import candidates
 import progress
 
 _GPU_WORKLOADS = ["softmax", "matmul", "layer_norm", "small_softmax"]
-_STAGES = ["parse", "compile", "queue", "load", "prepare", "start", "quiet", "clocks", "inputs", "run", "judge", "measure", "reference",
-           "profile"]
+_STAGES = ["parse", "compile", "queue", "load", "prepare", "start", "quiet", "clocks", "inputs", "run", "judge",
+           "measure", "reference", "profile"]
 # In these the device has the candidate: it is validated or timed.
 _BUSY = ["inputs", "run", "judge", "measure", "reference"]
 

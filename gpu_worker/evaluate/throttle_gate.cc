@@ -6,8 +6,6 @@ namespace warpsmith::evaluate {
 namespace {
 
 constexpr double kLeastShareOfClock = 0.75;
-// A reading costs milliseconds. What one said at the end of a batch holds for the beginning of the next.
-constexpr auto kFresh = std::chrono::milliseconds(20);
 constexpr double kPauseSeconds[] = {0.05, 0.2, 0.5};  // in all measurements of one candidate together
 
 bool IsSlowed(const ClockReading& reading) {
@@ -26,8 +24,6 @@ bool ThrottleGate::Slowed() {
     return false;
   }
   sm_mhz_ = reading->idle ? 0 : reading->sm_mhz;
-  hot_ = reading->thermal || reading->power_brake;
-  read_at_ = clock_.Now();
   return IsSlowed(*reading);
 }
 
@@ -40,10 +36,6 @@ double ThrottleGate::ReadMhz() {
 void ThrottleGate::Begin() {
   slowed_before_ = false;
   if (guard_ == nullptr) return;
-  if (read_at_ && clock_.Now() - *read_at_ <= kFresh) {
-    slowed_before_ = hot_;
-    return;
-  }
   absl::StatusOr<ClockReading> reading = guard_->ReadClocks();
   slowed_before_ = reading.ok() && (reading->thermal || reading->power_brake);
 }

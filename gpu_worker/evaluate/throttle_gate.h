@@ -5,8 +5,6 @@
 #ifndef WARPSMITH_GPU_WORKER_EVALUATE_THROTTLE_GATE_H_
 #define WARPSMITH_GPU_WORKER_EVALUATE_THROTTLE_GATE_H_
 
-#include <optional>
-
 #include "common/clock.h"
 #include "gpu_worker/evaluate/device_guard.h"
 
@@ -32,8 +30,6 @@ class ThrottleGate {
   DeviceGuard* const guard_;
   Clock& clock_;
   bool slowed_before_ = false;
-  bool hot_ = false;  // at the last reading after a batch, which was at read_at_
-  std::optional<TimePoint> read_at_;
   int pauses_ = 0;
   double sm_mhz_ = 0;
 };

@@ -76,16 +76,33 @@ def evaluated(tree):
             if candidate.get("evaluation", {}).get("worker_id")]
 
 
+def settings(options):
+    return ["--rounds", str(options.rounds), "--preset", options.preset, "--accept", options.accept, "--baselines",
+            options.baselines]
+
+
+def show_failures(candidates):
+    for candidate in candidates:
+        evaluation = candidate["evaluation"]
+        if evaluation["outcome"] != "OUTCOME_OK":
+            print(f"  {evaluation['outcome']}: {candidate.get('title', '')} "
+                  f"{' '.join(evaluation.get('message', '').split())[:160]}")
+
+
+def write_report(cluster, wanted, name, folder):
+    """The page of a search or a batch."""
+    done = cluster.call("report", wanted, "--output", os.path.join(folder, name + ".html"))
+    return say(done.returncode == 0, f"{name}: report {done.stderr.strip()[-300:]}")
+
+
 def search(cluster, path, options, seconds):
     """What the search answered and its tree, or nothing where it did not end well."""
     name, began = path.stem, time.monotonic()
     try:
-        found = cluster.json("run", str(path), "--rounds", str(options.rounds), "--preset", options.preset, "--accept",
-                             options.accept, "--baselines", options.baselines, timeout=seconds)["search"]
+        found = cluster.json("run", str(path), *settings(options), timeout=seconds)["search"]
         tree = cluster.json("tree", found["id"])
         if options.reports:
-            report = cluster.call("report", found["id"], "--output", os.path.join(options.reports, name + ".html"))
-            say(report.returncode == 0, f"{name}: report {report.stderr.strip()[-300:]}")
+            write_report(cluster, found["id"], name, options.reports)
     except (RuntimeError, KeyError, subprocess.TimeoutExpired) as error:
         say(False, f"{name}: {error!r}")
         for command in (("list",), ("status",), ("explain",)):
@@ -97,11 +114,7 @@ def search(cluster, path, options, seconds):
     good = say(found.get("state") == "SEARCH_STATE_DONE" and bool(right),
                f"{name}: {len(candidates)} kernels evaluated, {len(right)} right, {len(found.get('rounds', []))} "
                f"rounds, {taken:.0f} s {found.get('error', '')}")
-    for candidate in candidates:
-        evaluation = candidate["evaluation"]
-        if evaluation["outcome"] != "OUTCOME_OK":
-            print(f"  {evaluation['outcome']}: {candidate.get('title', '')} "
-                  f"{' '.join(evaluation.get('message', '').split())[:160]}")
+    show_failures(candidates)
     if not right:
         return False, None
     first = min((c["round"] if "round" in c else 0, c["evaluation"]["timing"]["median_ms"]) for c in right)[1]
@@ -112,8 +125,7 @@ def search(cluster, path, options, seconds):
 
 def search_batch(cluster, options, deadline):
     """The batch at its end, or as far as it came, with the trees of its searches."""
-    batch_id = cluster.json("batch", "submit", options.batch, "--rounds", str(options.rounds), "--preset", options.preset,
-                            "--accept", options.accept, "--baselines", options.baselines)["id"]
+    batch_id = cluster.json("batch", "submit", options.batch, *settings(options))["id"]
     began = time.monotonic()
     while True:
         batch = cluster.json("batch", "show", batch_id)
@@ -129,11 +141,7 @@ def search_batch(cluster, options, deadline):
         elif problem.get("tasks_waiting") or problem.get("error"):
             print(cluster.call("explain", problem["search_id"]).stdout, flush=True)
     candidates = [candidate for tree in trees for candidate in evaluated(tree)]
-    for candidate in candidates:
-        evaluation = candidate["evaluation"]
-        if evaluation["outcome"] != "OUTCOME_OK":
-            print(f"  {evaluation['outcome']}: {candidate.get('title', '')} "
-                  f"{' '.join(evaluation.get('message', '').split())[:160]}")
+    show_failures(candidates)
     good = say(totals.get("solved", 0) >= options.least,
                f"batch {batch['state']} after {time.monotonic() - began:.0f} s: {totals.get('solved', 0)} of "
                f"{totals['problems']} problems solved ({options.least} asked), {totals.get('failed', 0)} failed, "
@@ -141,12 +149,9 @@ def search_batch(cluster, options, deadline):
     print(f"  fast_0 {totals.get('fast_0', 0):.3f}, fast_1 {totals.get('fast_1', 0):.3f}, "
           f"fast_1.5 {totals.get('fast_1_5', 0):.3f}, fast_2 {totals.get('fast_2', 0):.3f}")
     if options.reports:
-        report = cluster.call("report", batch_id, "--output", os.path.join(options.reports, "batch.html"))
-        good = say(report.returncode == 0, f"report {report.stderr.strip()[-300:]}") and good
+        good = write_report(cluster, batch_id, "batch", options.reports) and good
         for problem in batch["problems"] if len(batch["problems"]) <= MOST_REPORTS else []:
-            page = os.path.join(options.reports, problem["name"] + ".html")
-            report = cluster.call("report", problem["search_id"], "--output", page)
-            good = say(report.returncode == 0, f"report of {problem['name']} {report.stderr.strip()[-300:]}") and good
+            good = write_report(cluster, problem["search_id"], problem["name"], options.reports) and good
     return good, batch, trees
 
 
