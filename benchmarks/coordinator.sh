@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# What the coordinator can take on two cores that it shares with PostgreSQL (its own server, default durability) and with
-# 1,000 simulated workers on real streams: fenced results a second, insert to start at the worker, memory, WAL and dead
-# tuples a result; kill -9 of workers with tasks in hand; 100 searches replayed to their end; and results, latencies and
-# searches again with 1,000,000 candidates in the tables. About 30 minutes; progress comes as it runs.
+# What the coordinator can take on two cores that it shares with PostgreSQL (its own server, set up as deploy/ does, default
+# durability) and with 1,000 simulated workers on real streams: fenced results a second, insert to start at the worker,
+# memory, WAL and dead tuples a result; kill -9 of workers with tasks in hand; 100 searches replayed to their end; and
+# results, latencies and searches again with 1,000,000 candidates in the tables. About 30 minutes; progress comes as it
+# runs.
 # Options: --seconds N (default 300), --workers N, --slots N, --rows N, --searches N, --only PART, --all-before,
-# --statements, --json, --json-file FILE, --help.
+# --statements, --postgres-defaults, --json, --json-file FILE, --help.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 bin=${WARPSMITH_BIN_DIR:-$PWD/build/dev/bin}

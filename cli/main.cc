@@ -6,10 +6,12 @@
 #include "cli/interrupt.h"
 #include "cli/local_evaluation.h"
 #include "cli/local_host_code.h"
+#include "common/grpc_runtime.h"
 #include "common/log.h"
 
 int main(int argc, char** argv) {
   warpsmith::InitLogging("warpsmith");
+  warpsmith::InitGrpcRuntime();
   warpsmith::cli::InstallInterrupt();
   warpsmith::cli::Context context{std::cout,
                                   std::cerr,

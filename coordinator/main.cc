@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "common/file.h"
+#include "common/grpc_runtime.h"
 #include "common/log.h"
 #include "common/metrics/metrics_options.h"
 #include "common/security_options.h"
@@ -138,6 +139,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   warpsmith::InitLogging("warpsmith-coordinator");
+  warpsmith::InitGrpcRuntime();
   warpsmith::BlockSignals();
   warpsmith::FindServiceManager();
   std::atomic<bool> lost{false};

@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "common/file.h"
 #include "common/grpc_channel.h"
+#include "common/grpc_runtime.h"
 #include "common/hash.h"
 #include "common/log.h"
 #include "common/metrics/metrics_options.h"
@@ -298,6 +299,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", warpsmith::kVersion);
   CLI11_PARSE(app, argc, argv);
   warpsmith::InitLogging("worker");
+  warpsmith::InitGrpcRuntime();
   warpsmith::BlockSignals();
   warpsmith::FindServiceManager();
   return warpsmith::Run(flags);

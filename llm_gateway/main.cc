@@ -10,6 +10,7 @@
 
 #include "common/file.h"
 #include "common/grpc_channel.h"
+#include "common/grpc_runtime.h"
 #include "common/log.h"
 #include "common/metrics/health_reporter.h"
 #include "common/metrics/metrics_options.h"
@@ -171,6 +172,7 @@ int main(int argc, char** argv) {
   warpsmith::BlockSignals();
   warpsmith::FindServiceManager();
   warpsmith::InitLogging("warpsmith-gateway");
+  warpsmith::InitGrpcRuntime();
   absl::Status status = warpsmith::gateway::Serve(flags);
   if (!status.ok()) {
     std::cerr << "warpsmith-gateway: " << warpsmith::Message(status) << "\n";

@@ -13,6 +13,7 @@
 #include "benchmarks/coordinator/replay_gateway.h"
 #include "benchmarks/coordinator/report.h"
 #include "common/clock.h"
+#include "common/grpc_runtime.h"
 
 namespace warpsmith::bench {
 namespace {
@@ -29,6 +30,7 @@ struct Flags {
   bool json = false;
   std::string json_file;
   bool statements = false;
+  bool postgres_defaults = false;
   bool all_before = false;
   std::string hold;     // be workers that hold their tasks, of this name
   std::string address;  // for them
@@ -54,7 +56,8 @@ class Run {
 
   absl::Status All(const std::string& program) {
     WARPSMITH_ASSIGN_OR_RETURN(const std::unique_ptr<ReplayGateway> gateway, ReplayGateway::Start());
-    WARPSMITH_ASSIGN_OR_RETURN(server_, ServerUnderTest::Start(gateway->address(), flags_.statements));
+    WARPSMITH_ASSIGN_OR_RETURN(server_,
+                               ServerUnderTest::Start(gateway->address(), flags_.statements, flags_.postgres_defaults));
     TaskFeeder feeder(*server_);
     Head();
     WARPSMITH_RETURN_IF_ERROR(Connect());
@@ -117,7 +120,8 @@ class Run {
     json_["workers"] = flags_.workers;
     json_["slots"] = flags_.slots;
     std::string settings;
-    for (const char* name : {"server_version", "fsync", "synchronous_commit", "full_page_writes", "shared_buffers"}) {
+    for (const char* name : {"server_version", "fsync", "synchronous_commit", "full_page_writes", "shared_buffers",
+                             "max_wal_size", "checkpoint_timeout"}) {
       const std::string value = server_->Setting(name);
       json_["postgresql"][name] = value;
       settings += fmt::format(" {} {},", name, value);
@@ -125,8 +129,9 @@ class Run {
     settings.pop_back();
     Title(fmt::format(
         "{} cores for PostgreSQL, the coordinator and the load; {} simulated workers of {} slots, each with a "
-        "connection\nof its own. PostgreSQL with its defaults:{}.\n",
-        std::thread::hardware_concurrency(), flags_.workers, flags_.slots, settings));
+        "connection\nof its own. PostgreSQL {}:{}.\n",
+        std::thread::hardware_concurrency(), flags_.workers, flags_.slots,
+        flags_.postgres_defaults ? "with its defaults" : "as deploy/ starts it", settings));
   }
 
   absl::Status Connect() {
@@ -184,6 +189,7 @@ class Run {
 }  // namespace warpsmith::bench
 
 int main(int argc, char** argv) {
+  warpsmith::InitGrpcRuntime();
   warpsmith::bench::Flags flags;
   CLI::App app{"What the coordinator can take: results a second, latencies, memory, WAL, kills, whole searches."};
   app.name("bench_coordinator");
@@ -208,6 +214,9 @@ int main(int argc, char** argv) {
   app.add_flag("--statements", flags.statements, "show after each part which statements took PostgreSQL's time");
   app.add_flag("--all-before", flags.all_before,
                "put in all tasks before results are measured, as other queues are measured; default: beside them too");
+  app.add_flag(
+      "--postgres-defaults", flags.postgres_defaults,
+      "PostgreSQL with its defaults; default: with the settings that deploy/compose and deploy/kubernetes give it");
   app.add_option("--json-file", flags.json_file, "write JSON besides");
   app.add_option("--hold", flags.hold)->group("");
   app.add_option("--address", flags.address)->group("");

@@ -60,12 +60,15 @@ double StatusMegabytes(pid_t pid, const std::string& field) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Start(const std::string& gateway, bool statements) {
+absl::StatusOr<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Start(const std::string& gateway, bool statements,
+                                                                        bool defaults) {
   WARPSMITH_ASSIGN_OR_RETURN(TemporaryDirectory folder, TemporaryDirectory::Create("bench-coordinator-"));
   std::unique_ptr<ServerUnderTest> server(new ServerUnderTest(std::move(folder)));
   server->gateway_ = gateway;
-  // Defaults, as a lab's first server would have them: fsync, synchronous_commit and full_page_writes are on.
   std::vector<std::string> settings = {"logging_collector=on"};
+  // As deploy/compose and deploy/kubernetes start it. fsync, synchronous_commit and full_page_writes stay on.
+  if (!defaults)
+    settings.insert(settings.end(), {"shared_buffers=2GB", "max_wal_size=4GB", "checkpoint_timeout=15min"});
   if (statements) settings.emplace_back("shared_preload_libraries=pg_stat_statements");
   WARPSMITH_ASSIGN_OR_RETURN(server->postgres_, testing::PostgresServer::Start(settings));
   server->conninfo_ = server->postgres_->CreateDatabase();

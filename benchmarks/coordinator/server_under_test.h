@@ -37,7 +37,8 @@ struct Figures {
 class ServerUnderTest {
  public:
   // `gateway`: an address. The database is empty until the coordinator is started. `statements`: counts them.
-  static absl::StatusOr<std::unique_ptr<ServerUnderTest>> Start(const std::string& gateway, bool statements);
+  static absl::StatusOr<std::unique_ptr<ServerUnderTest>> Start(const std::string& gateway, bool statements,
+                                                                bool defaults);
   ~ServerUnderTest();
 
   absl::Status StartCoordinator();

@@ -13,6 +13,7 @@
 #include "benchmarks/gateway/target.h"
 #include "common/child_process.h"
 #include "common/file.h"
+#include "common/grpc_runtime.h"
 #include "common/json.h"
 
 namespace warpsmith::bench {
@@ -174,6 +175,7 @@ absl::Status Run(const Flags& flags, int port, pid_t server) {
 }  // namespace warpsmith::bench
 
 int main(int argc, char** argv) {
+  warpsmith::InitGrpcRuntime();
   warpsmith::bench::Flags flags;
   CLI::App app{"What the gateway adds to a call of a model, beside the same call made directly."};
   app.name("bench_gateway");

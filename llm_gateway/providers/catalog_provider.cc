@@ -11,14 +11,25 @@
 namespace warpsmith::gateway {
 namespace {
 
+// A kernel of an idea that changes precision is wrong where only float32's is accepted.
+bool Accepted(const RecipeIdea& idea, const v1::ProblemContext& context) {
+  return !idea.idea.changes_precision() ||
+         std::any_of(context.accepted().begin(), context.accepted().end(),
+                     [](int precision) { return precision > v1::PRECISION_CLASS_FP32; });
+}
+
+bool Fits(const RecipeIdea& idea, const RecipeValues& matched, const v1::ProblemContext& context) {
+  return Accepted(idea, context) && !FittingSettings(idea, matched, context.device()).empty();
+}
+
 // Offered once the ideas it builds on were tried; one that does not fit this problem is not waited for.
 bool Ready(const Recipe& recipe, const RecipeIdea& idea, const std::set<std::string>& tried,
-           const RecipeValues& matched, const v1::DeviceDescription& device) {
+           const RecipeValues& matched, const v1::ProblemContext& context) {
   return std::all_of(idea.after.begin(), idea.after.end(), [&](const std::string& key) {
     if (tried.count(recipe.name + "/" + key) != 0) return true;
     auto earlier =
         std::find_if(recipe.ideas.begin(), recipe.ideas.end(), [&](const auto& one) { return one.key == key; });
-    return earlier == recipe.ideas.end() || FittingSettings(*earlier, matched, device).empty();
+    return earlier == recipe.ideas.end() || !Fits(*earlier, matched, context);
   });
 }
 
@@ -75,10 +86,9 @@ v1::ProposeIdeasReply CatalogProvider::ProposeIdeas(const v1::ProposeIdeasReques
     }
     any_fits = true;
     for (const RecipeIdea& idea : recipe.ideas) {
-      if (tried.count(idea.idea.catalog_key()) != 0 ||
-          !Ready(recipe, idea, tried, *matched, request.context().device()))
+      if (tried.count(idea.idea.catalog_key()) != 0 || !Ready(recipe, idea, tried, *matched, request.context()))
         continue;
-      if (!FittingSettings(idea, *matched, request.context().device()).empty()) available.push_back(&idea);
+      if (Fits(idea, *matched, request.context())) available.push_back(&idea);
     }
   }
 

@@ -2,14 +2,15 @@
 """Judges the catalog's recipes on a GPU: every idea with every setting that fits, for the well-known problems first,
 then for the families of KernelBench's first level.
 
-    run.py [--seconds 85] [--only TEXT...] [--record FILE] [--headline] [--device N]
+    run.py [--seconds 85] [--only TEXT...] [--record FILE] [--headline | --shapes] [--device N]
 
 Prints a line a candidate ("ok" or "FAILED", with class, time and ratio to eager PyTorch) and then a table: problem,
 best idea and setting, ms, eager ms, ratio, class. --record keeps what was done, candidate by candidate; a later run
 with the same file leaves out what it has as right, unless its source has changed, and counts it in the table. --only:
-candidates whose file names hold one of these texts. --headline: the well-known problems alone. The exit status is 0
-where every candidate that was judged is right. Compiling runs beside the device; what cannot be judged within
---seconds is left for the next run.
+candidates whose file names hold one of these texts. --headline: the well-known problems alone. --shapes: small and odd
+shapes (tests/problems/shapes and catalog), and of them only what needs a GPU. The exit status is 0 where every
+candidate that was judged is right. Compiling runs beside the device; what cannot be judged within --seconds is left for
+the next run.
 """
 
 import argparse
@@ -52,6 +53,10 @@ def capability(device):
     text = subprocess.run(["nvidia-smi", "-i", str(device), "--query-gpu=compute_cap", "--format=csv,noheader"],
                           capture_output=True, text=True, timeout=30, check=True).stdout
     return text.strip().splitlines()[0].replace(".", "")
+
+
+def shape_files():
+    return sorted((PROBLEMS / "shapes").glob("*.py")) + sorted((PROBLEMS / "catalog").glob("*.py"))
 
 
 def problem_files(headline_only):
@@ -135,6 +140,7 @@ def main():
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--record", metavar="FILE")
     parser.add_argument("--headline", action="store_true")
+    parser.add_argument("--shapes", action="store_true")
     parser.add_argument("--device", type=int, default=int(os.environ.get("WARPSMITH_GPU", "0")))
     options = parser.parse_args()
     earlier = progress.load(options.record) if options.record else None
@@ -144,9 +150,11 @@ def main():
         sys.exit("warpsmith is not on the PATH; name its folder with WARPSMITH_BIN_DIR")
     failures, right = 0, 0
     with tempfile.TemporaryDirectory(prefix="warpsmith-catalog-") as folder:
-        entries = candidates(problem_files(options.headline), options.device, folder)
+        files = shape_files() if options.shapes else problem_files(options.headline)
+        entries = candidates(files, options.device, folder)
         entries = [entry for entry in entries
-                   if not options.only or any(text in pathlib.Path(entry["file"]).name for text in options.only)]
+                   if (entry["needs_gpu"] or not options.shapes) and
+                   (not options.only or any(text in pathlib.Path(entry["file"]).name for text in options.only))]
         # What has changed since is judged again.
         due = [entry for entry in entries
                if done.get(pathlib.Path(entry["file"]).name, {}).get("sha256") != entry["sha256"]]

@@ -27,7 +27,8 @@ import torch  # noqa: E402
 from warpsmith_oracle import intake, protocol, timings  # noqa: E402
 
 # reply: the oracle's, or {"error": true, "kind": "crash" or "timeout", "message": ...}. seconds: until the baseline is
-# timed, or until the reply. stages: (name, seconds at which it began).
+# timed, or until the reply; on a GPU from when the process is warm, as the one is that a worker keeps for its next
+# intake. stages: (name, seconds at which it began).
 Taken = collections.namedtuple("Taken", "job reply seconds stages")
 # A file to take in: key names it to the caller.
 Job = collections.namedtuple("Job", "key name source settings")
@@ -56,6 +57,7 @@ class _Run:
         to_child, from_parent = os.pipe()
         from_child, to_parent = os.pipe()
         self.job, self.stages, self.reply = job, [], None
+        self.warming = device != "cpu"
         self.start = time.monotonic()
         self.deadline = self.start + deadline
         self.pid = os.fork()
@@ -71,6 +73,8 @@ class _Run:
         # A source that is longer than a pipe holds is read by the child while it is written here.
         with os.fdopen(from_parent, "w", encoding="utf-8") as stream:
             try:
+                if self.warming:
+                    stream.write(json.dumps({"command": "hello"}) + "\n")
                 stream.write(json.dumps(request) + "\n")
             except BrokenPipeError:
                 pass
@@ -82,7 +86,9 @@ class _Run:
         *lines, self._buffer = self._buffer.split(b"\n")
         for line in lines:
             message = json.loads(line)
-            if "progress" in message:
+            if self.warming and "pytorch" in message:
+                self.warming, self.start = False, time.monotonic()
+            elif "progress" in message:
                 self.stages.append((message["progress"], time.monotonic() - self.start))
             else:
                 self.reply = message

@@ -8,9 +8,9 @@ For a KernelBench checkout of one's own: give KernelBench/level1 and so on. Wher
 
 --timings tells where each file's seconds went, and the median of each stage.
 
-A line a file: verdict, operator family, seconds of intake (baseline apart; process and CUDA context included), least
-and full memory in GiB, eager time in ms, and a note. The exit status is 1 where a file is not as its manifest says, or
-ended its process, or nothing was found; a refused problem alone is no failure.
+A line a file: verdict, operator family, seconds of intake (baseline apart; on a GPU of a process that is warm already, on
+the CPU with its start), least and full memory in GiB, eager time in ms, and a note. The exit status is 1 where a file is
+not as its manifest says, or ended its process, or nothing was found; a refused problem alone is no failure.
 """
 
 import argparse

@@ -101,6 +101,27 @@ TEST_CASE("ideas are offered in order, of different categories, and once", "[uni
   CHECK(Propose(provider, on_hopper, 10) == Keys{"norm/second", "norm/fourth"});
 }
 
+TEST_CASE("an idea that changes precision is offered where a looser class is accepted", "[unit]") {
+  std::string text = kRecipe;
+  const std::string first = "{key: first, title: First,";
+  text.replace(text.find(first), first.size(), first + " changes_precision: true,");
+  Folder folder(text, kTemplate);
+  auto recipes = LoadRecipes(folder.path().parent_path());
+  INFO(Message(recipes.status()));
+  REQUIRE(recipes.ok());
+  CatalogProvider provider("catalog", *std::move(recipes));
+  v1::ProposeIdeasRequest strict;
+  *strict.mutable_context() = LayerNormContext();
+  strict.mutable_context()->clear_accepted();
+  strict.mutable_context()->add_accepted(v1::PRECISION_CLASS_FP32);
+  // "second" waits for "first", which does not come.
+  CHECK(Propose(provider, strict, 10) == Keys{"norm/second", "norm/third", "norm/fourth"});
+  v1::ProposeIdeasRequest loose = strict;
+  loose.clear_tried();
+  loose.mutable_context()->add_accepted(v1::PRECISION_CLASS_TF32);
+  CHECK(Propose(provider, loose, 10) == Keys{"norm/first", "norm/third", "norm/fourth"});
+}
+
 TEST_CASE("a problem that does not fit gets nothing, with the reason", "[unit]") {
   CatalogProvider provider = MakeProvider();
   Cancellation cancellation;

@@ -11,9 +11,10 @@
 // each row. The first RING vectors of a row come by way of shared memory: they are asked for a row early, so that they
 // arrive while the blocks meet for the row before theirs. The registers of the other vectors are asked for the next row
 // as soon as their result is stored. Results of the ring's vectors leave last, behind the telling of the next row's
-// statistics, which hides most of the meeting. A block's first warp writes the block's statistics into a box of each
-// block and looks at the boxes of its own block alone: eight bytes a block that are written at once. Who waits looks at
-// them until they are no longer what they were cleared to.
+// statistics, which hides most of the meeting; no warp stores one of them before the telling is out, which would queue
+// behind the stores. A block's first warp writes the block's statistics into a box of each block and looks at the boxes
+// of its own block alone: eight bytes a block that are written at once. Who waits looks at them until they are no
+// longer what they were cleared to, with two looks under way at any time.
 #include <cooperative_groups.h>
 
 constexpr int kVectors = @{cols} / 4;
@@ -31,6 +32,7 @@ constexpr int kRing = @{in_ring};  // vectors that come by way of shared memory:
 constexpr float kEpsilon = @{eps};
 constexpr unsigned long long kMissing = ~0ull;  // no arithmetic has this result
 constexpr int kBoxes = kParts / 32;             // of a lane
+constexpr unsigned kHalfLook = 400;             // clock cycles, half of the way to the L2 cache and back
 static_assert(kVectors == kParts * kBlock * kHeld, "blocks must divide a row");
 static_assert(kFar >= 0 && kRing <= kHeld - kFar, "as the settings say");
 static_assert((kWarps & (kWarps - 1)) == 0 && (kParts & (kParts - 1)) == 0 && kParts >= 64, "counts that are joined");
@@ -61,7 +63,7 @@ __device__ __forceinline__ float4 load(const float4* from, unsigned long long po
 }
 
 __device__ __forceinline__ void store(float4* to, float4 v) {
-  asm volatile("st.global.cs.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w));
+  asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w));
 }
 
 // Copies that only the thread that asks for them reads.
@@ -81,10 +83,19 @@ __device__ __forceinline__ float4 normalized(float4 x, float4 w, float4 b, float
                      (x.z - row.x) * row.y * w.z + b.z, (x.w - row.x) * row.y * w.w + b.w);
 }
 
-// The first warp joins the statistics of the block's warps and writes them into a box of each block.
-__device__ __forceinline__ void tell(unsigned long long* boxes, const float2* warps, int row) {
+// The first warp joins the statistics of the block's threads, keeps the mean and writes both into a box of each block.
+__device__ __forceinline__ void tell(unsigned long long* boxes, const float2* of_threads, int row, float* own_mean) {
   const int lane = threadIdx.x % 32;
-  const float2 mine = join_lanes<kWarps>(warps[lane % kWarps], 128.0f * kHeld);
+  float2 all[kWarps];
+#pragma unroll
+  for (int i = 0; i < kWarps; ++i) all[i] = of_threads[i * 32 + lane];
+#pragma unroll
+  for (int step = 1; step < kWarps; step *= 2) {
+#pragma unroll
+    for (int i = 0; i < kWarps; i += 2 * step) all[i] = join(all[i], all[i + step], 4.0f * kHeld * step);
+  }
+  const float2 mine = join_lanes<32>(all[0], 4.0f * kHeld * kWarps);
+  if (lane == 0) *own_mean = mine.x;
   const unsigned long long both =
       static_cast<unsigned long long>(__float_as_uint(mine.y)) << 32 | __float_as_uint(mine.x);
   unsigned long long* const at = boxes + (static_cast<size_t>(row) * kParts + lane) * kParts + blockIdx.x;
@@ -94,30 +105,73 @@ __device__ __forceinline__ void tell(unsigned long long* boxes, const float2* wa
   }
 }
 
-// It then looks at the block's own boxes until all have been written.
-__device__ __forceinline__ float2 told(const unsigned long long* boxes, int row) {
-  const int lane = threadIdx.x % 32;
-  float2 all[kBoxes];
+// Sums of the means of blocks, and squared deviations, of two sets of `blocks` blocks each. With sums in place of means
+// the chain from lane to lane is one addition a step.
+__device__ __forceinline__ float2 join_sums(float2 a, float2 b, int blocks) {
+  const float delta = b.x - a.x;
+  return make_float2(a.x + b.x, a.y + b.y + delta * delta * (2.0f * kHeld * kBlock / blocks));
+}
+
+// A lane's boxes, all asked for at once.
+__device__ __forceinline__ void look(const unsigned long long* at, unsigned long long (&seen)[kBoxes]) {
 #pragma unroll
   for (int i = 0; i < kBoxes; i += 2) {
-    const unsigned long long* const at =
-        boxes + (static_cast<size_t>(row) * kParts + blockIdx.x) * kParts + lane * kBoxes + i;
-    unsigned long long a, b;
-    do {
-      asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(at) : "memory");
-    } while (a == kMissing || b == kMissing);
-    all[i] = make_float2(__uint_as_float(a & 0xffffffffull), __uint_as_float(a >> 32));
-    all[i + 1] = make_float2(__uint_as_float(b & 0xffffffffull), __uint_as_float(b >> 32));
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(seen[i]), "=l"(seen[i + 1])
+                 : "l"(at + i)
+                 : "memory");
   }
-  constexpr float kOfBlock = 4.0f * kHeld * kBlock;
+}
+
+__device__ __forceinline__ bool complete(const unsigned long long (&seen)[kBoxes]) {
+  bool missing = false;
+#pragma unroll
+  for (int i = 0; i < kBoxes; ++i) missing |= seen[i] == kMissing;
+  return !__any_sync(0xffffffffu, missing);
+}
+
+// It then looks at the block's own boxes until all have been written: the row's mean and the factor of its deviations.
+__device__ __forceinline__ float2 told(const unsigned long long* boxes, int row, const float* own_mean) {
+  const unsigned long long* const at =
+      boxes + (static_cast<size_t>(row) * kParts + blockIdx.x) * kParts + threadIdx.x % 32 * kBoxes;
+  __syncwarp();
+  const float own = *own_mean;
+  // Two looks are under way at any time, so that what is written is seen half a look earlier.
+  unsigned long long seen[kBoxes], other[kBoxes];
+  look(at, seen);
+  const unsigned begin = static_cast<unsigned>(clock());
+  while (static_cast<unsigned>(clock()) - begin < kHalfLook) {
+  }
+  for (;;) {
+    look(at, other);
+    if (complete(seen)) break;
+    look(at, seen);
+    if (complete(other)) {
+#pragma unroll
+      for (int i = 0; i < kBoxes; ++i) seen[i] = other[i];
+      break;
+    }
+  }
+  // Differences from the mean of one of the blocks stay exact where all means are large.
+  float2 all[kBoxes];
+#pragma unroll
+  for (int i = 0; i < kBoxes; ++i) {
+    all[i] = make_float2(__uint_as_float(seen[i] & 0xffffffffull) - own, __uint_as_float(seen[i] >> 32));
+  }
 #pragma unroll
   for (int step = 1; step < kBoxes; step *= 2) {
 #pragma unroll
-    for (int i = 0; i < kBoxes; i += 2 * step) all[i] = join(all[i], all[i + step], kOfBlock * step);
+    for (int i = 0; i < kBoxes; i += 2 * step) all[i] = join_sums(all[i], all[i + step], step);
   }
   __syncwarp();
-  const float2 found = join_lanes<32>(all[0], kOfBlock * kBoxes);
-  return make_float2(found.x, 1.0f / sqrtf(found.y / (4.0f * kVectors) + kEpsilon));
+  float2 sums = all[0];
+#pragma unroll
+  for (int offset = 1; offset < 32; offset *= 2) {
+    const float2 other =
+        make_float2(__shfl_xor_sync(0xffffffffu, sums.x, offset), __shfl_xor_sync(0xffffffffu, sums.y, offset));
+    sums = join_sums(sums, other, kBoxes * offset);
+  }
+  return make_float2(own + sums.x * (1.0f / kParts), rsqrtf(sums.y * (1.0f / (4.0f * kVectors)) + kEpsilon));
 }
 
 __global__ void __launch_bounds__(kBlock, 1)
@@ -125,8 +179,9 @@ __global__ void __launch_bounds__(kBlock, 1)
                unsigned long long* boxes, float4* __restrict__ output) {
   extern __shared__ __align__(128) float4 memory[];  // weights, biases, the ring
   __shared__ __align__(8) unsigned long long barrier;
-  __shared__ float2 warps[kWarps];
+  __shared__ float2 of_threads[kBlock];
   __shared__ float2 of_row;
+  __shared__ float own_mean;  // of this block's part of the row
   const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
   const size_t column = static_cast<size_t>(blockIdx.x) * (kBlock * kHeld);
   const unsigned arrived = static_cast<unsigned>(__cvta_generic_to_shared(&barrier));
@@ -162,6 +217,8 @@ __global__ void __launch_bounds__(kBlock, 1)
   for (int i = thread; i < kRows * kParts; i += kBlock) {
     boxes[(static_cast<size_t>(i / kParts) * kParts + blockIdx.x) * kParts + i % kParts] = kMissing;
   }
+  cooperative_groups::this_grid().sync();
+  // Asked for behind the meeting, which would wait for the asking: the first statistics do without.
 #pragma unroll
   for (int i = 0; i < kKept; ++i) {
     w[i] = load(weight + column + thread + i * kBlock, once);
@@ -171,7 +228,6 @@ __global__ void __launch_bounds__(kBlock, 1)
   for (int i = 0; i < kRing; ++i) {
     if (kRows > 1) request(from + kVectors + i * kBlock, to_ring + i * 16 * kBlock, once);
   }
-  cooperative_groups::this_grid().sync();
 
   float4* to = output + column + thread;
   float2 found = make_float2(0.0f, 0.0f);
@@ -195,7 +251,7 @@ __global__ void __launch_bounds__(kBlock, 1)
     if (row >= 0) {
       from += kVectors;  // now at the next row
       if (warp == 0) {
-        found = told(boxes, row);
+        found = told(boxes, row, &own_mean);
         if (lane == 0) of_row = found;
       }
       __syncthreads();
@@ -231,14 +287,14 @@ __global__ void __launch_bounds__(kBlock, 1)
       const float total = (sum.x + sum.y) + (sum.z + sum.w);
       const float mean = total * (0.25f / kHeld);
       const float around = fmaxf((square.x + square.y) + (square.z + square.w) - total * mean, 0.0f);
-      const float2 of_warp = join_lanes<32>(make_float2(front.x + mean, around), 4.0f * kHeld);
-      if (lane == 0) warps[warp] = of_warp;
-      __syncwarp();
+      of_threads[thread] = make_float2(front.x + mean, around);
       if (warp == 0) {
         asm volatile("bar.sync 1, %0;" ::"n"(kBlock) : "memory");
-        tell(boxes, warps, row + 1);
+        tell(boxes, of_threads, row + 1, &own_mean);
+        asm volatile("bar.arrive 2, %0;" ::"n"(kBlock) : "memory");
       } else {
         asm volatile("bar.arrive 1, %0;" ::"n"(kBlock) : "memory");
+        asm volatile("bar.sync 2, %0;" ::"n"(kBlock) : "memory");  // the telling goes before all stores
       }
     }
     if (row >= 0) {

@@ -10,12 +10,15 @@
 // Warpgroup matrix products. One warpgroup fetches tiles through the tensor memory accelerator into a ring of kStages
 // stages, two multiply 64 rows each; blocks stay and walk over the tiles of the result. Blocks of a cluster share a
 // column of tiles and fetch B for one another. Results leave through shared memory, under the next tile's products.
+// With kToAndFro a block walks over K forwards and backwards in turn, so that a tile begins with those rows and columns
+// that the tiles before it have just brought into the L2 cache; results, which nobody reads again, leave it first.
 #include <cuda_fp16.h>
 
 constexpr int kM = @{m}, kN = @{n}, kK = @{k};
 constexpr int kTileM = 128, kTileN = 256, kTileK = 64;
 constexpr int kStages = @{STAGES}, kCluster = @{CLUSTER};
 constexpr int kInFlight = @{IN_FLIGHT};  // groups of products that are not waited for
+constexpr bool kToAndFro = @{TO_AND_FRO} == 1;
 constexpr int kBoxBytes = 64 * 128;          // 64 columns of B
 constexpr int kBytesA = kTileM * 128;
 constexpr int kStageBytes = kBytesA + kTileN / 64 * kBoxBytes;
@@ -73,9 +76,18 @@ __device__ __forceinline__ void load_for_all(const TensorMap* map, unsigned to, 
 }
 
 __device__ __forceinline__ void store(const TensorMap* map, unsigned from, int column, int row) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(column),
-               "r"(row), "r"(from)
-               : "memory");
+  if constexpr (kToAndFro) {
+    unsigned long long leave_first;
+    asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(leave_first));
+    asm volatile(
+        "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], %4;" ::"l"(map),
+        "r"(column), "r"(row), "r"(from), "l"(leave_first)
+        : "memory");
+  } else {
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(column),
+                 "r"(row), "r"(from)
+                 : "memory");
+  }
 }
 
 // Tiles in groups of kGroup rows of tiles, so that blocks at work at one time share rows and columns in the L2 cache.
@@ -90,7 +102,8 @@ __device__ __forceinline__ void place(int tile, int rank, int& row, int& column)
   const int rows = min(kGroup, kTileRows - group * kGroup);
   const int within = tile - group * kGroup * kTileColumns;
   row = ((group * kGroup + within % rows) * kCluster + rank) * kTileM;
-  column = within / rows * kTileN;
+  // To and fro here as well: every other group from the column that the group before has ended with.
+  column = (kToAndFro && group % 2 == 1 ? kTileColumns - 1 - within / rows : within / rows) * kTileN;
 }
 
 __device__ __forceinline__ void multiply(float (&d)[128], unsigned long long a, unsigned long long b, int add) {
@@ -159,17 +172,19 @@ __global__ void __launch_bounds__(384, 1)
       for (int tile = first_tile; tile < kTiles; tile += tile_step) {
         int row, column;
         place(tile, rank, row, column);
+        const bool backwards = kToAndFro && (tile - first_tile) / tile_step % 2 == 1;
         for (int step = 0; step < kSteps; ++step) {
+          const int k = (backwards ? kSteps - 1 - step : step) * kTileK;
           const unsigned to = tiles + stage * kStageBytes, barrier = full + 8 * stage;
           wait(empty + 8 * stage, phase ^ 1);
           expect(barrier, kStageBytes);
-          load(&a, to, step * kTileK, row, barrier);
+          load(&a, to, k, row, barrier);
 #pragma unroll
           for (int box = 0; box < kTileN / 64; ++box) {
             if (kCluster == 1) {
-              load(&b, to + kBytesA + box * kBoxBytes, column + box * 64, step * kTileK, barrier);
+              load(&b, to + kBytesA + box * kBoxBytes, column + box * 64, k, barrier);
             } else if (box % kCluster == rank) {
-              load_for_all(&b, to + kBytesA + box * kBoxBytes, column + box * 64, step * kTileK, barrier);
+              load_for_all(&b, to + kBytesA + box * kBoxBytes, column + box * 64, k, barrier);
             }
           }
           if (++stage == kStages) stage = 0, phase ^= 1;

@@ -1,0 +1,17 @@
+"""Scaled dot-product attention in half precision, an odd number of steps."""
+
+import torch
+import torch.nn.functional as F
+
+
+class Model(torch.nn.Module):
+    def forward(self, query, key, value):
+        return F.scaled_dot_product_attention(query, key, value)
+
+
+def get_inputs():
+    return [torch.randn(1, 2, length, 128).half() for length in (256, 384, 384)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,21 @@
+"""Layer normalisation over 2228224 elements, 3 rows."""
+
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self, normalized_shape):
+        super().__init__()
+        self.norm = nn.LayerNorm(normalized_shape)
+
+    def forward(self, x):
+        return self.norm(x)
+
+
+def get_inputs():
+    return [torch.randn(3, 2228224)]
+
+
+def get_init_inputs():
+    return [(2228224,)]

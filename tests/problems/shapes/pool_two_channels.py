@@ -1,0 +1,32 @@
+"""A convolution with a stride of four, a rectifier and a maximum pool."""
+
+import torch
+import torch.nn as nn
+
+batch = 3
+channels = 2
+height = 61
+width = 70
+filters = 40
+stride = 4
+padding = 2
+
+
+class Model(nn.Module):
+    """A convolution with a stride of four, a rectifier and a maximum pool."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(channels, filters, kernel_size=(8, 7), stride=stride, padding=padding)
+        self.pool = nn.MaxPool2d(kernel_size=3, stride=2)
+
+    def forward(self, x):
+        return self.pool(torch.relu(self.conv(x)))
+
+
+def get_inputs():
+    return [torch.randn(batch, channels, height, width)]
+
+
+def get_init_inputs():
+    return []
