@@ -5,8 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <iostream>
 #include <set>
 #include <thread>
@@ -50,16 +48,6 @@ absl::Status Hold(const Flags& flags) {
     said = held;
     std::cout << "holding " << held << std::endl;
   }
-}
-
-// PostgreSQL takes them for its buffers where there are enough; without them each of its processes faults in every
-// page.
-int64_t ReservedHugePages() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string name, rest; file >> name && std::getline(file, rest);) {
-    if (name == "HugePages_Total:") return std::atoll(rest.c_str());
-  }
-  return 0;
 }
 
 class Run {
@@ -138,8 +126,9 @@ class Run {
       json_["postgresql"][name] = value;
       settings += fmt::format(" {} {},", name, value);
     }
-    settings += fmt::format(" huge pages reserved {},", ReservedHugePages());
-    settings.pop_back();
+    const int64_t huge_pages = ServerUnderTest::ReservedHugePages();
+    json_["postgresql"]["reserved_huge_pages"] = huge_pages;
+    settings += fmt::format(" reserved huge pages {}", huge_pages);
     Title(fmt::format(
         "{} cores for PostgreSQL, the coordinator and the load; {} simulated workers of {} slots, each with a "
         "connection\nof its own. PostgreSQL {}:{}.\n",

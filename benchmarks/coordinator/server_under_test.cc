@@ -50,24 +50,29 @@ double CpuOfTree(pid_t pid) {
   return seconds;
 }
 
-double StatusMegabytes(pid_t pid, const std::string& field) {
-  std::ifstream file(fmt::format("/proc/{}/status", pid));
+// Of a file of /proc with a field a line.
+double FieldOf(const std::string& path, const std::string& field) {
+  std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
-    if (line.rfind(field + ":", 0) == 0) return std::atof(line.c_str() + field.size() + 1) / 1024;
+    if (line.rfind(field + ":", 0) == 0) return std::atof(line.c_str() + field.size() + 1);
   }
   return 0;
+}
+
+double StatusMegabytes(pid_t pid, const std::string& field) {
+  return FieldOf(fmt::format("/proc/{}/status", pid), field) / 1024;
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Start(const std::string& gateway, bool statements,
-                                                                        bool defaults) {
+                                                                        bool postgres_defaults) {
   WARPSMITH_ASSIGN_OR_RETURN(TemporaryDirectory folder, TemporaryDirectory::Create("bench-coordinator-"));
   std::unique_ptr<ServerUnderTest> server(new ServerUnderTest(std::move(folder)));
   server->gateway_ = gateway;
   std::vector<std::string> settings = {"logging_collector=on"};
   // As deploy/compose and deploy/kubernetes start it. fsync, synchronous_commit and full_page_writes stay on.
-  if (!defaults)
+  if (!postgres_defaults)
     settings.insert(settings.end(), {"shared_buffers=2GB", "max_wal_size=4GB", "checkpoint_timeout=15min"});
   if (statements) settings.emplace_back("shared_preload_libraries=pg_stat_statements");
   WARPSMITH_ASSIGN_OR_RETURN(server->postgres_, testing::PostgresServer::Start(settings));
@@ -78,6 +83,10 @@ absl::StatusOr<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Start(const st
   server->database_ = std::make_unique<store::PostgresDatabase>(server->conninfo_, std::move(library), 4, RealClock());
   server->database_->RenewPlans();
   return server;
+}
+
+int64_t ServerUnderTest::ReservedHugePages() {
+  return static_cast<int64_t>(FieldOf("/proc/meminfo", "HugePages_Total"));
 }
 
 ServerUnderTest::~ServerUnderTest() { StopCoordinator(); }

@@ -37,8 +37,12 @@ struct Figures {
 class ServerUnderTest {
  public:
   // `gateway`: an address. The database is empty until the coordinator is started. `statements`: counts them.
+  // `postgres_defaults`: without the settings that deploy/ gives PostgreSQL.
   static absl::StatusOr<std::unique_ptr<ServerUnderTest>> Start(const std::string& gateway, bool statements,
-                                                                bool defaults);
+                                                                bool postgres_defaults);
+  // The machine's. PostgreSQL takes them for its buffers where there are enough; without them each of its processes
+  // faults in every page.
+  static int64_t ReservedHugePages();
   ~ServerUnderTest();
 
   absl::Status StartCoordinator();

@@ -139,8 +139,9 @@ def main():
     parser.add_argument("--seconds", type=float, default=85)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--record", metavar="FILE")
-    parser.add_argument("--headline", action="store_true")
-    parser.add_argument("--shapes", action="store_true")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--headline", action="store_true")
+    which.add_argument("--shapes", action="store_true")
     parser.add_argument("--device", type=int, default=int(os.environ.get("WARPSMITH_GPU", "0")))
     options = parser.parse_args()
     earlier = progress.load(options.record) if options.record else None
